@@ -1,0 +1,15 @@
+"""The facts: every event that a log can hold, and the line that it becomes.
+
+Events are in the past tense and frozen; ``at`` is the time that was given to the decision. A file
+a noun; the union of all of them is ``Event``.
+"""
+
+from forks_events.bases import BaseEvent
+from forks_events.jobs import JobEvent
+from forks_events.run import RunEvent
+from forks_events.sessions import SessionEvent
+from forks_events.stream import StreamEvent
+
+Event = RunEvent | BaseEvent | JobEvent | SessionEvent | StreamEvent
+
+__all__ = ["BaseEvent", "Event", "JobEvent", "RunEvent", "SessionEvent", "StreamEvent"]
