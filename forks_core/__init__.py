@@ -1,0 +1,1 @@
+"""The core of forks: pure inside, the world only in `system`."""

@@ -1,0 +1,1 @@
+"""Tests of the world: real processes, real files, real sockets."""
