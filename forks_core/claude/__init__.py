@@ -1,0 +1,1 @@
+"""The client's dialect, and nothing of the world: lines in, events out."""

@@ -1,0 +1,36 @@
+"""The answer's text, out of the raw file: texts lie nowhere else."""
+
+from forks_core.claude import fields
+from forks_core.claude.fields import Json
+from forks_core.claude.framing import Framer
+
+
+def answer_text(raw: bytes) -> str | None:
+    """Find what the client answered.
+
+    Args:
+        raw: All that it printed.
+
+    Returns:
+        The last text that a result holds; without one, the main thread's last text; or None.
+    """
+    framer = Framer()
+    answers: list[str] = []
+    spoken: list[str] = []
+    for line in (*framer.feed(raw), *framer.close()):
+        obj = fields.load(line) or {}
+        match obj.get("type"):
+            case "result":
+                answers += filter(None, [fields.text(obj, "result")])
+            case "assistant" if obj.get("parent_tool_use_id") is None:
+                spoken += _texts(obj)
+            case _:
+                pass
+    found = answers or spoken
+    return found[-1] if found else None
+
+
+def _texts(line: Json) -> list[str]:
+    blocks = fields.items(fields.child(line, "message"), "content")
+    texts = (fields.text(block, "text") for block in blocks if block.get("type") == "text")
+    return [text for text in texts if text]

@@ -1,0 +1,85 @@
+"""The decisions: a command, the registry and the time give events, or a refusal.
+
+A file a command: its class, and below it the function that decides. Nothing is done here, and
+nothing is folded. The same command again says nothing new.
+"""
+
+from datetime import datetime
+from typing import assert_never
+
+from forks_core.decider.ending import End, end
+from forks_core.decider.fork import Fork, fork
+from forks_core.decider.jobs import (
+    Beat,
+    Hear,
+    HoldJob,
+    LaunchJob,
+    RequestKill,
+    StartClient,
+    beat,
+    hear,
+    hold_job,
+    launch_job,
+    request_kill,
+    start_client,
+)
+from forks_core.decider.run import Init, SeeOrchestrator, init, see_orchestrator
+from forks_core.decider.train import Train, train
+from forks_core.decider.wait import Deliver, deliver
+from forks_core.registry import Registry
+from forks_events import Event
+
+Command = (
+    Init
+    | SeeOrchestrator
+    | Train
+    | Fork
+    | LaunchJob
+    | HoldJob
+    | StartClient
+    | Hear
+    | Beat
+    | RequestKill
+    | End
+    | Deliver
+)
+
+
+def decide(command: Command, registry: Registry, now: datetime) -> tuple[Event, ...]:  # noqa: C901, PLR0912
+    """Decide a command.
+
+    Args:
+        command: What is asked.
+        registry: The state that it is asked of.
+        now: The time, aware UTC; every event carries it.
+
+    Raises:
+        Refused: It cannot be; the message says why, and nothing changes.
+    """
+    match command:
+        case Hear():
+            return hear(command, registry, now)
+        case Beat():
+            return beat(command, registry, now)
+        case LaunchJob():
+            return launch_job(command, registry, now)
+        case HoldJob():
+            return hold_job(command, registry, now)
+        case StartClient():
+            return start_client(command, registry, now)
+        case End():
+            return end(command, registry, now)
+        case SeeOrchestrator():
+            return see_orchestrator(command, registry, now)
+        case Deliver():
+            return deliver(command, registry, now)
+        case Fork():
+            return fork(command, registry, now)
+        case Train():
+            return train(command, registry, now)
+        case RequestKill():
+            return request_kill(command, registry, now)
+        case Init():
+            return init(command, registry, now)
+        case _:
+            assert_never(command)

@@ -1,0 +1,1 @@
+"""Pure views of the registry."""

@@ -1,0 +1,120 @@
+"""The fold: events, one after the other, become the registry.
+
+Pure outside: ``fold`` never touches what it was given. Inside it thaws the slices into a private
+draft and freezes them at the end, since copying a map for every event would cost more than all
+the rest. It decides nothing: an event is a fact, and moves exactly one slice.
+
+The law that licenses every cache: ``fold(a + b) == fold(b, fold(a))``.
+"""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from forks_core.reducer import bases, jobs, launches, run, sessions
+from forks_core.reducer.stream import hear
+from forks_core.registry import INITIAL, SILENT, Registry
+from forks_events import Event
+from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseTrained
+from forks_events.jobs import (
+    ClientStarted,
+    JobBeat,
+    JobCreated,
+    JobDelivered,
+    JobEnded,
+    JobHeld,
+    JobLaunched,
+    JobSettled,
+    KillRequested,
+)
+from forks_events.run import (
+    LaunchFixed,
+    OrchestratorSeen,
+    RunConfigured,
+    RunOpened,
+    TailDropped,
+)
+from forks_events.sessions import SessionCounted
+from forks_events.stream import (
+    StreamOpened,
+    StreamRefused,
+    StreamResulted,
+    StreamRetried,
+    StreamTurned,
+)
+
+
+def evolve(registry: Registry, event: Event) -> Registry:
+    """Fold one event.
+
+    Raises:
+        IllegalHistory: No decision can have led to it.
+    """
+    return fold((event,), registry)
+
+
+def fold(events: Iterable[Event], start: Registry = INITIAL) -> Registry:
+    """Fold events, in order, onto ``start``, which stays as it is.
+
+    Raises:
+        IllegalHistory: An event is met that no decision can have led to.
+    """
+    draft = _Draft(start)
+    for event in events:
+        draft.take(event)
+    return draft.freeze()
+
+
+class _Draft:
+    """The slices, thawed, while they are folded."""
+
+    def __init__(self, start: Registry) -> None:
+        self._run = start.run
+        self._launches = start.launches.mutate()
+        self._bases = start.bases.mutate()
+        self._jobs = start.jobs.mutate()
+        self._sessions = start.sessions.mutate()
+        self._streams = start.streams.mutate()
+
+    def take(self, event: Event) -> None:
+        match event:
+            case (
+                StreamTurned()
+                | StreamOpened()
+                | StreamRetried()
+                | StreamRefused()
+                | StreamResulted()
+            ):
+                streams = self._streams
+                streams[event.job] = hear(streams.get(event.job, SILENT), event)
+            case (
+                JobBeat()
+                | JobCreated()
+                | JobLaunched()
+                | JobHeld()
+                | ClientStarted()
+                | KillRequested()
+                | JobEnded()
+                | JobDelivered()
+                | JobSettled()
+            ):
+                jobs.evolve(self._jobs, event)
+            case BaseHit() | BaseCreated() | BaseTrained() | BaseFailed():
+                bases.evolve(self._bases, event)
+            case SessionCounted():
+                sessions.evolve(self._sessions, event)
+            case RunOpened() | RunConfigured() | OrchestratorSeen() | TailDropped():
+                self._run = run.evolve(self._run, event)
+            case LaunchFixed():
+                launches.evolve(self._launches, event)
+            case _:
+                assert_never(event)
+
+    def freeze(self) -> Registry:
+        return Registry(
+            run=self._run,
+            launches=self._launches.finish(),
+            bases=self._bases.finish(),
+            jobs=self._jobs.finish(),
+            sessions=self._sessions.finish(),
+            streams=self._streams.finish(),
+        )

@@ -1,0 +1,119 @@
+"""How a stream moves: what its client said, summed up.
+
+- Turns, the first and the last response are the main thread's; the tokens seen are everybody's.
+- The last result wins. A later one that is no real turn, such as the note of a background task
+  or a crash with its counters at zero, never replaces one that is.
+- Counters only grow within a process, so their peak is what the client counted.
+- A list of denials may repeat what an earlier result listed: per tool the larger number holds.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import assert_never
+
+from attrs import evolve as change
+from attrs import fields
+from immutables import Map
+
+from forks_core.registry import Stream
+from forks_events.stream import (
+    StreamEvent,
+    StreamOpened,
+    StreamRefused,
+    StreamResulted,
+    StreamRetried,
+    StreamTurned,
+)
+from forks_events.values import NOTHING_SPENT, Counters, Spent, Usage
+
+_COLUMNS = tuple(column.name for column in fields(Usage))
+
+
+def hear(stream: Stream, event: StreamEvent) -> Stream:
+    """Fold one event of a stream into what is known of it."""
+    heard = change(stream, heard=stream.heard + 1, heard_at=event.at)
+    match event:
+        case StreamOpened():
+            return change(heard, opened=stream.opened or event)
+        case StreamTurned():
+            return _turned(heard, event)
+        case StreamRetried():
+            return change(heard, retried=event)
+        case StreamRefused():
+            return change(heard, refused=event)
+        case StreamResulted():
+            return _resulted(heard, event)
+        case _:
+            assert_never(event)
+
+
+def _turned(stream: Stream, event: StreamTurned) -> Stream:
+    seen = _each(stream.seen, event.usage, lambda a, b: a + b)
+    if not event.main:
+        return change(stream, seen=seen, retried=None)
+    return change(
+        stream,
+        seen=seen,
+        retried=None,
+        turns=stream.turns + 1,
+        first=stream.first or event,
+        last=event,
+    )
+
+
+def _resulted(stream: Stream, event: StreamResulted) -> Stream:
+    real = _is_real(event, stream.peak)
+    return change(
+        stream,
+        retried=None,
+        first_result=stream.first_result or event,
+        result=_winner(stream.result, event, real=real),
+        peak=_peak(stream.peak, event.spent),
+        denials=_united(stream.denials, event.denials),
+        succeeded=stream.succeeded or (real and not _is_error(event)),
+    )
+
+
+def _winner(held: StreamResulted | None, event: StreamResulted, *, real: bool) -> StreamResulted:
+    if held is None:
+        return event
+    winner = event if real or held.num_turns == 0 else held
+    # Work that the client gave up on stays given up, whichever result tells of it.
+    return change(winner, killed_work=max(held.killed_work, event.killed_work))
+
+
+def _is_real(event: StreamResulted, peak: Spent | None) -> bool:
+    if event.num_turns == 0:
+        return False
+    if event.usage != Usage() or peak is None:
+        return True
+    return event.spent is not None and event.spent.cost_usd >= peak.cost_usd
+
+
+def _is_error(event: StreamResulted) -> bool:
+    return event.is_error or event.subtype.startswith("error") or event.error_kind is not None
+
+
+def _peak(peak: Spent | None, spent: Spent | None) -> Spent | None:
+    if spent is None:
+        return peak
+    before = peak or NOTHING_SPENT
+    models = before.models
+    for model, counters in spent.models.items():
+        models = models.set(model, _larger(models.get(model, Counters()), counters))
+    return Spent(cost_usd=max(before.cost_usd, spent.cost_usd), models=Map(models))
+
+
+def _larger(one: Counters, other: Counters) -> Counters:
+    return Counters(
+        usage=_each(one.usage, other.usage, max), cost_usd=max(one.cost_usd, other.cost_usd)
+    )
+
+
+def _each(one: Usage, other: Usage, join: Callable[[int, int], int]) -> Usage:
+    return Usage(**{c: join(getattr(one, c), getattr(other, c)) for c in _COLUMNS})
+
+
+def _united(before: tuple[str, ...], listed: tuple[str, ...]) -> tuple[str, ...]:
+    more = Counter(listed) - Counter(before)
+    return before + tuple(more.elements())

@@ -1,0 +1,1 @@
+"""Pure calculations that decisions and views share."""

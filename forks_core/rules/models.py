@@ -1,0 +1,19 @@
+"""Whether two ids name the same model.
+
+The client drops the suffix ``[1m]`` where a context of a million tokens is a model's default, and
+some versions and providers add the date of the snapshot; neither makes it another model.
+"""
+
+import re
+
+_SNAPSHOT = re.compile(r"[-@]\d{8}$")
+
+
+def bare(model: str) -> str:
+    """Give the id without its context suffix."""
+    return model.removesuffix("[1m]")
+
+
+def is_same_model(one: str, other: str) -> bool:
+    """Tell whether two ids name the same model."""
+    return _SNAPSHOT.sub("", bare(one)) == _SNAPSHOT.sub("", bare(other))

@@ -1,0 +1,81 @@
+"""Files that must survive: written whole, synced, with their directory's entry."""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from forks_core.errors import Refused, StorageFailed
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+
+@contextlib.contextmanager
+def storage(path: Path) -> Iterator[None]:
+    """Turn what the operating system says of ``path`` into `StorageFailed`."""
+    try:
+        yield
+    except OSError as error:
+        raise StorageFailed(
+            f"cannot use the state folder: {error.strerror or error}",
+            path=str(error.filename or path),
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a directory's entries durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Put ``data`` at ``path``, whole or not at all, durable on return."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sha256(data: bytes) -> str:
+    """Hash bytes, 64 hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def file_sha256(path: Path) -> str | None:
+    """Hash a file, or None when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def read_text(path: Path, what: str) -> str:
+    """Read a UTF-8 text that the caller named.
+
+    Raises:
+        Refused: It cannot be read, or is no UTF-8; ``what`` is the field that names it.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        detail = error.strerror if isinstance(error, OSError) else str(error)
+        raise Refused(f"cannot read {what}", **{what: str(path), "detail": detail}) from error
+
+
+def working_directory() -> str:
+    """The process's working directory, as a text that paths are relative to."""
+    return os.getcwd()  # noqa: PTH109 - paths are texts until they are normalised

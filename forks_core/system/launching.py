@@ -1,0 +1,52 @@
+"""Launching a call: the intent is written, the supervisor spawned; if that fails, so it is said."""
+
+import os
+import sys
+from collections.abc import Callable
+
+from forks_core.claude.environment import Host, scrub
+from forks_core.decider.ending import End
+from forks_core.decider.fork import Fork
+from forks_core.decider.train import Train
+from forks_core.registry import SILENT
+from forks_core.rules.outcome import Imposed
+from forks_core.system.open_run import OpenRun
+from forks_core.system.spawn import spawn_supervisor
+from forks_core.transact import transact
+from forks_events.jobs import JobCreated, Reason, Status
+from forks_events.values import Launch
+
+Spawn = Callable[[OpenRun, str, dict[str, str]], None]
+
+
+def launch(run: OpenRun, command: Train | Fork, spawn: Spawn = spawn_supervisor) -> JobCreated:
+    """Create a job and start its supervisor.
+
+    A supervisor that cannot be started ends the job as failed; it is no refusal, since the job
+    is recorded by then.
+
+    Returns:
+        The job, as it was created.
+
+    Raises:
+        Refused: The command cannot be; nothing was recorded, nothing started.
+    """
+    envelopes = transact(run.live, command)
+    job = next(known.event for known in envelopes if isinstance(known.event, JobCreated))
+    environment = scrub(_host(), _launch(run, job), run.marker(job.job))
+    try:
+        spawn(run, job.job, environment)
+    except OSError as error:
+        imposed = Imposed(
+            status=Status.FAILED, reason=Reason.SPAWN_FAILED, detail=error.strerror or str(error)
+        )
+        transact(run.live, End(job=job.job, said=(), stream=SILENT, raw=None, imposed=imposed))
+    return job
+
+
+def _host() -> Host:
+    return Host(environment=os.environ, prefix=sys.prefix, base_prefix=sys.base_prefix)
+
+
+def _launch(run: OpenRun, job: JobCreated) -> Launch:
+    return run.registry.launches[job.fingerprint]

@@ -1,0 +1,71 @@
+"""What a client printed, read back from its files."""
+
+import hashlib
+import os
+
+from attrs import frozen
+
+from forks_core.claude.errors import classify_stderr
+from forks_core.claude.stream import parse
+from forks_core.reducer.stream import hear
+from forks_core.registry import SILENT, Stream
+from forks_core.system.files import sync_folder
+from forks_core.system.state_folder import StateFolder
+from forks_events import StreamEvent
+from forks_events.jobs import ErrorKind, Text
+
+_STDERR_TAIL = 64 * 1024
+
+
+@frozen(kw_only=True)
+class Printed:
+    """A job's whole output.
+
+    Args:
+        said: Every stream event in it.
+        stream: What they sum up to.
+        raw: Its digest and length, or None when there is no file.
+        stderr_kind: What its standard error says went wrong, or None.
+    """
+
+    said: tuple[StreamEvent, ...]
+    stream: Stream
+    raw: Text | None
+    stderr_kind: ErrorKind | None
+
+
+def printed(folder: StateFolder, job: str) -> Printed:
+    """Read what a job's client printed, from the beginning; times are unknown then."""
+    path = folder.raw(job)
+    said = parse(path.read_bytes() if path.exists() else b"", job)
+    stream = SILENT
+    for event in said:
+        stream = hear(stream, event)
+    return Printed(
+        said=said, stream=stream, raw=digest(folder, job), stderr_kind=stderr_kind(folder, job)
+    )
+
+
+def digest(folder: StateFolder, job: str) -> Text | None:
+    """Digest and length of a job's raw file, durable on return; None when there is none."""
+    path = folder.raw(job)
+    if not path.exists():
+        return None
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        length = file.tell()
+    sync_folder(path.parent)
+    return Text(sha256=sha256, bytes=length)
+
+
+def stderr_tail(folder: StateFolder, job: str) -> str:
+    """The end of a job's standard error."""
+    path = folder.stderr(job)
+    data = path.read_bytes() if path.exists() else b""
+    return data[-_STDERR_TAIL:].decode(errors="replace")
+
+
+def stderr_kind(folder: StateFolder, job: str) -> ErrorKind | None:
+    """What a job's standard error says went wrong."""
+    return classify_stderr(stderr_tail(folder, job))

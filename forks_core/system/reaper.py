@@ -1,0 +1,43 @@
+"""Reaping: what a dead supervisor left running is ended, and its job is booked as lost."""
+
+from forks_core.decider.ending import End
+from forks_core.projections.reaping import candidates, processes_of, supervisor_of
+from forks_core.rules.outcome import Imposed
+from forks_core.system.open_run import OpenRun
+from forks_core.system.raw import printed
+from forks_core.transact import transact
+from forks_events.jobs import Reason, Status
+
+
+def reap(run: OpenRun) -> list[str]:
+    """End every job that nothing was heard of for too long and whose supervisor is dead.
+
+    A live supervisor with old beats is left alone, and so is one of another host, since it cannot
+    be judged from here.
+
+    Returns:
+        The jobs that were booked as lost by this call, in id order.
+    """
+    run.live.refresh()
+    lost_after_s = run.timings.lost_after_s
+    lost: list[str] = []
+    for job in candidates(run.registry, run.live.clock.now(), lost_after_s):
+        supervisor = supervisor_of(job)
+        if supervisor is not None and run.processes.is_alive(supervisor) is not False:
+            continue
+        name = job.spec.job
+        run.processes.end(processes_of(job), run.marker(name))
+        found = printed(run.folder, name)
+        command = End(
+            job=name,
+            said=found.said,
+            stream=found.stream,
+            raw=found.raw,
+            stderr_kind=found.stderr_kind,
+            imposed=Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD),
+            note=bool(job.spec.block) and run.folder.note(job.spec.block or "").exists(),
+            lost_after_s=lost_after_s,
+        )
+        if transact(run.live, command):
+            lost.append(name)
+    return lost
