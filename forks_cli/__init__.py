@@ -1,0 +1,1 @@
+"""The command line of forks: one verb, one file."""

@@ -1,0 +1,46 @@
+"""What a verb answers: one JSON object, and an exit code."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any
+
+from attrs import field, frozen
+
+
+class Exit(IntEnum):
+    """The exit codes."""
+
+    OK = 0
+    REFUSED = 2
+    NOT_MET = 3
+    NOT_OK = 4
+
+
+@frozen
+class Answer:
+    """The object that is printed, and how the process exits."""
+
+    content: Mapping[str, Any] = field(factory=dict)
+    code: Exit = Exit.OK
+
+
+def print_answer(answer: Answer) -> int:
+    """Print the object as one line on standard output, flushed; tell the exit code."""
+    try:
+        sys.stdout.write(json.dumps(answer.content) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        # Nobody reads any more; the interpreter must not try again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        diagnose(f"cannot write the answer: {error}")
+        return Exit.REFUSED
+    return answer.code
+
+
+def diagnose(text: str) -> None:
+    """Say something to whoever watches, on standard error."""
+    sys.stderr.write(f"forks: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,74 @@
+"""The process contract: exactly one JSON object on standard output, whatever happens.
+
+Order of checks: parse, help, unknown words, the refusal inside a fork, then the verb.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+from forks_cli.answer import Answer, Exit, print_answer
+from forks_cli.parser import HelpAsked, Parser, UsageError
+from forks_cli.verbs import LAUNCHING, SUMMARIES
+from forks_core.claude.environment import CHILD
+from forks_core.errors import ForksError, Refused
+
+
+def main() -> int:
+    """Run one command, and return its exit code."""
+    return print_answer(answer(sys.argv[1:]))
+
+
+def answer(words: Sequence[str]) -> Answer:
+    """Answer one command; nothing is raised but what ends the process anyway."""
+    try:
+        return _dispatch(words)
+    except HelpAsked as asked:
+        return Answer({"help": asked.text, "commands": list(SUMMARIES)})
+    except UsageError as error:
+        return Answer(
+            {"error": "usage", "detail": error.detail, "usage": error.usage}, Exit.REFUSED
+        )
+    except ForksError as error:
+        return Answer({"error": error.message, **error.fields}, Exit.REFUSED)
+    except KeyboardInterrupt:
+        return Answer({"error": "interrupted"}, Exit.REFUSED)
+    except Exception as error:  # noqa: BLE001 - the one-object rule holds for our own bugs too
+        traceback.print_exc()
+        return Answer(
+            {"error": "internal error", "type": type(error).__name__, "detail": str(error)},
+            Exit.REFUSED,
+        )
+
+
+def _dispatch(words: Sequence[str]) -> Answer:
+    top = _top_parser()
+    if not words or words[0].startswith("-"):
+        arguments = top.parse_all(words)
+        if arguments.version:
+            return Answer({"version": version("agent-forks")})
+        top.error("a command is required")
+    name, rest = words[0], words[1:]
+    if name not in SUMMARIES:
+        top.error(f"unknown command: {name}")
+    verb: Any = import_module(f"forks_cli.verbs.{name}")
+    parser = Parser(f"forks {name}", SUMMARIES[name])
+    verb.add_arguments(parser)
+    parsed = parser.parse_all(rest)
+    if name in LAUNCHING and os.environ.get(CHILD):
+        raise Refused(f"not inside a fork: {CHILD} is set", command=name)
+    result: Answer = verb.run(parsed)
+    return result
+
+
+def _top_parser() -> Parser:
+    listing = "\n".join(f"  {name:8} {summary}" for name, summary in SUMMARIES.items())
+    parser = Parser("forks", "Train one agent session, fork it once per block of work.")
+    parser.usage = "forks [-h] [--version] COMMAND ..."
+    parser.epilog = listing
+    parser.add_argument("--version", action="store_true", help="print the version")
+    return parser

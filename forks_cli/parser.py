@@ -1,0 +1,107 @@
+"""Arguments: argparse, made to answer instead of printing and exiting."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+LAUNCH_FIELDS = (
+    "model",
+    "effort",
+    "permission-mode",
+    "tools",
+    "allowed-tools",
+    "disallowed-tools",
+    "agent",
+    "cwd",
+    "binary",
+)
+
+
+class UsageError(Exception):
+    """The words of the call are off; ``usage`` is the usage line of the parser that failed."""
+
+    def __init__(self, detail: str, usage: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.usage = usage
+
+
+class HelpAsked(Exception):
+    """Help was asked for, and this is the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class _Help(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> NoReturn:
+        raise HelpAsked(parser.format_help())
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises what it has to say."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            add_help=False,
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        )
+        self.add_argument(
+            "-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="show this"
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise a usage error; argparse would print and exit."""
+        raise UsageError(message, self.format_usage().strip())
+
+    def parse_all(self, words: Sequence[str]) -> argparse.Namespace:
+        """Parse, and refuse words that are left over."""
+        arguments, unknown = self.parse_known_args(words)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return arguments
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add ``--run``, which every verb on a run requires."""
+    parser.add_argument("--run", required=True, metavar="LOG.md", help="path of the run log")
+
+
+def add_launch_fields(parser: argparse.ArgumentParser) -> None:
+    """Add the launch's fields, which only init may set, so that they can be refused by name."""
+    for name in LAUNCH_FIELDS:
+        parser.add_argument(f"--{name}", nargs="*", help=argparse.SUPPRESS)
+
+
+def given_launch_fields(arguments: argparse.Namespace) -> list[str]:
+    """Name the launch's fields that were given."""
+    values = vars(arguments)
+    return [name for name in LAUNCH_FIELDS if values.get(name.replace("-", "_")) is not None]
+
+
+def positive_int(text: str) -> int:
+    """Read an integer over 0."""
+    value = int(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
+    return value
+
+
+def not_negative_int(text: str) -> int:
+    """Read an integer of 0 or more."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"must not be negative: {text}")
+    return value
+
+
+def positive_float(text: str) -> float:
+    """Read a finite number over 0."""
+    value = float(text)
+    if not (value > 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
+    return value

@@ -1,0 +1,19 @@
+"""The verbs: a file each, with its arguments and what it does.
+
+Only the one that is asked for is imported, since imports cost more than work.
+"""
+
+SUMMARIES = {
+    "where": "say what forks runs on, and what would make the next command fail",
+    "init": "fix a run's launch and settings",
+    "train": "train a base",
+    "fork": "fork a base for a block of work",
+    "wait": "wait for jobs and deliver their results",
+    "list": "list bases and jobs",
+    "show": "show a job or a base in full, any number of times",
+    "replay": "fold the log up to an event or a time",
+    "demo": "run the main job in a folder of its own, against a stand-in or a real client",
+}
+
+# A session that is a fork itself must not start others.
+LAUNCHING = frozenset({"train", "fork"})

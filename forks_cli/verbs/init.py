@@ -1,0 +1,231 @@
+"""``forks init``: fix how the client is launched, and the run's limits."""
+
+import argparse
+import os
+import uuid
+from importlib.metadata import version
+from pathlib import Path
+
+from immutables import Map
+
+from forks_cli.answer import Answer, diagnose
+from forks_cli.parser import add_run, not_negative_int, positive_float, positive_int
+from forks_cli.rules import split_rules
+from forks_core.claude.admission import admission
+from forks_core.claude.environment import pinned
+from forks_core.decider.run import Init, changed_fields
+from forks_core.errors import Refused
+from forks_core.projections.config import config
+from forks_core.rules.naming import AGENT_NAME, MODEL_ID
+from forks_core.rules.paths import normalise
+from forks_core.system import git
+from forks_core.system.client import inspect, resolve, settings_files
+from forks_core.system.files import file_sha256, read_text, sha256, working_directory
+from forks_core.system.open_run import OpenRun, open_run
+from forks_core.transact import transact
+from forks_events.values import Agent, FileDigest, Launch, Mcp, Settings, Thresholds
+from forks_templates import PREAMBLE
+
+TOOLS = "Bash,Read,Edit,Write,Glob,Grep,Skill"
+DISALLOWED = (
+    "Bash(git push:*)",
+    "Bash(git rebase:*)",
+    "Bash(git reset --hard:*)",
+    "Bash(claude:*)",
+)
+PERMISSION_MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the verb takes."""
+    add_run(parser)
+    _add_launch(parser)
+    _add_settings(parser)
+
+
+def _add_launch(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--model", required=True, metavar="ID", help="full model id")
+    add("--effort", choices=EFFORTS, default="high")
+    add("--permission-mode", default="dontAsk", metavar="MODE")
+    add("--tools", default=TOOLS, metavar="LIST", help="tools that exist")
+    add("--allowed-tools", action="extend", nargs="+", metavar="RULE", help="default: the tools")
+    add("--disallowed-tools", action="extend", nargs="+", metavar="RULE")
+    add("--agent", metavar="NAME", help="agent to run as")
+    add("--cwd", metavar="DIR", help="working directory; default: top of the git tree")
+    add("--binary", metavar="PATH", help="the client; default: what the environment names")
+    add("--settings", metavar="FILE", help="settings file of the client")
+    add("--max-turns", type=positive_int, metavar="N", help="the client's own limit on turns")
+    add("--env", action="extend", nargs="+", metavar="NAME", help="names that the scrub spares")
+    add("--git-instructions", choices=("on", "off"), default="off")
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--parallel-cap", type=positive_int, default=2, metavar="N", help="forks at once")
+    add("--orphan-after", type=positive_int, default=1200, metavar="S")
+    add("--pings", choices=("on", "off"), default="on", help="keep bases warm")
+    add("--ttl-s", type=positive_int, default=3600, metavar="S", help="life of the cache")
+    add("--max-minutes", type=positive_float, default=90, metavar="M", help="limit of a call")
+    add("--stall-after-s", type=positive_int, default=900, metavar="S")
+    add("--no-output-s", type=positive_int, default=120, metavar="S")
+    add("--stagger-s", type=not_negative_int, default=20, metavar="S")
+    add("--rebase-commits", type=positive_int, default=6, metavar="N")
+    add("--rebase-lines", type=positive_int, default=1500, metavar="N")
+    add("--rebase-delta-tokens", type=positive_int, default=12_000, metavar="N")
+    add("--max-base-tokens", type=positive_int, default=250_000, metavar="N")
+    add("--max-rebases", type=positive_int, default=4, metavar="N")
+    add("--lab", action="store_true", help="a demonstration or a test: no account hears of it")
+
+
+def run(arguments: argparse.Namespace) -> Answer:
+    """Check everything, then make the state folder and record the launch."""
+    opened = open_run(arguments.run, "init")
+    preamble = read_text(PREAMBLE, "preamble").encode()
+    command = _command(arguments, opened, preamble)
+    before = opened.registry
+    opened.folder.create(preamble)
+    changed = bool(transact(opened.live, command)) and before.run is not None
+    return Answer(
+        {
+            "ok": True,
+            "state": str(opened.folder.path),
+            "registry": str(opened.folder.log),
+            "created": before.run is None,
+            "changed": changed,
+            "changed_fields": list(changed_fields(command, before)),
+            "config": config(opened.registry),
+        }
+    )
+
+
+def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) -> Init:
+    model = _model(arguments.model)
+    mode = _permission_mode(arguments.permission_mode)
+    tools = split_rules([arguments.tools])
+    if not tools:
+        raise Refused("--tools is empty")
+    allowed = split_rules(arguments.allowed_tools) if arguments.allowed_tools else tools
+    disallowed = split_rules(arguments.disallowed_tools or DISALLOWED)
+    cwd = _cwd(arguments.cwd)
+    via = _admission(model, Path(cwd))
+    binary, how = _binary(arguments.binary)
+    folder = opened.folder
+    fixed = folder.preamble
+    prompt = file_sha256(fixed) if fixed.exists() else sha256(preamble)
+    launch = Launch(
+        model=model,
+        effort=arguments.effort,
+        permission_mode=mode,
+        tools=tools,
+        allowed_tools=allowed,
+        disallowed_tools=disallowed,
+        mcp=Mcp(strict=True, config=str(folder.mcp_config)),
+        append_system_prompt=FileDigest(path=str(fixed), sha256=prompt or ""),
+        agent=_agent(arguments.agent, cwd),
+        settings=_settings_file(arguments.settings),
+        max_turns=arguments.max_turns,
+        cwd=cwd,
+        binary=inspect(binary),
+        env=Map(pinned(git_instructions=arguments.git_instructions == "on")),
+        keep_env=tuple(sorted(set(arguments.env or ()))),
+    )
+    return Init(
+        run=str(uuid.uuid4()),
+        forks_version=version("agent-forks"),
+        lab=arguments.lab,
+        launch=launch,
+        settings=_settings(arguments),
+        binary_resolved_by=how,
+        model_admission=via,
+    )
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        parallel_cap=arguments.parallel_cap,
+        orphan_after=arguments.orphan_after,
+        pings=arguments.pings == "on",
+        ttl_s=arguments.ttl_s,
+        max_minutes=float(arguments.max_minutes),
+        stall_after_s=arguments.stall_after_s,
+        no_output_s=arguments.no_output_s,
+        stagger_s=arguments.stagger_s,
+        thresholds=Thresholds(
+            rebase_commits=arguments.rebase_commits,
+            rebase_lines=arguments.rebase_lines,
+            rebase_delta_tokens=arguments.rebase_delta_tokens,
+            max_base_tokens=arguments.max_base_tokens,
+            max_rebases=arguments.max_rebases,
+        ),
+    )
+
+
+def _model(text: str) -> str:
+    if not MODEL_ID.fullmatch(text):
+        raise Refused("model must be a full id, not an alias", model=text, pattern=MODEL_ID.pattern)
+    return text
+
+
+def _permission_mode(text: str) -> str:
+    if text == "plan":
+        raise Refused("permission mode plan cannot work without somebody to approve the plan")
+    if text not in PERMISSION_MODES:
+        raise Refused("unknown permission mode", mode=text, allowed=list(PERMISSION_MODES))
+    return text
+
+
+def _cwd(option: str | None) -> str:
+    if option is None:
+        top = git.toplevel(Path(working_directory()))
+        if top is None:
+            raise Refused("not in a git repository; name the working directory by --cwd")
+        return str(top)
+    path = normalise(option, working_directory())
+    if not Path(path).is_dir():
+        raise Refused("--cwd is not a directory", cwd=path)
+    return path
+
+
+def _admission(model: str, cwd: Path) -> str:
+    files, complaints = settings_files(Path.home(), cwd)
+    for complaint in complaints:
+        diagnose(f"ignored: {complaint}")
+    found = admission(model, files)
+    if not found.admitted:
+        raise Refused(
+            "the client's settings do not admit this model; add it to availableModels",
+            model=model,
+            files=list(found.files),
+        )
+    return found.via
+
+
+def _binary(option: str | None) -> tuple[str, str]:
+    found = resolve(option, os.environ)
+    if found is None:
+        raise Refused("no claude binary: none named, and none on PATH")
+    return found
+
+
+def _agent(name: str | None, cwd: str) -> Agent | None:
+    if name is None:
+        return None
+    if not AGENT_NAME.fullmatch(name):
+        raise Refused("bad agent name", agent=name)
+    path = Path(cwd, ".claude", "agents", f"{name}.md")
+    digest = file_sha256(path)
+    if digest is None:
+        raise Refused("agent file not found", agent=name, path=str(path))
+    return Agent(name=name, path=str(path), sha256=digest)
+
+
+def _settings_file(option: str | None) -> FileDigest | None:
+    if option is None:
+        return None
+    path = normalise(option, working_directory())
+    digest = file_sha256(Path(path))
+    if digest is None:
+        raise Refused("cannot read the settings file", settings=path)
+    return FileDigest(path=path, sha256=digest)
