@@ -14,6 +14,8 @@ from forks_events.stream import StreamResulted
 from forks_events.values import Counters, Spent, Usage
 
 _UNNAMED = "unknown"
+_WORDS_LENGTH = 20_000
+"""An error says what it is about in its first so many characters."""
 
 
 @frozen(kw_only=True)
@@ -111,7 +113,7 @@ class Results:
 
 def _diagnose(line: Json, trouble: Trouble) -> tuple[ErrorKind | None, datetime | None]:
     failed = _is_error(line)
-    if not (failed or _is_empty_success(line, trouble)):
+    if not (failed or _is_hidden_error(line, trouble)):
         return None, None
     # The words of a good answer may be about limits and errors; they are never looked at.
     words = _error_text(line) if failed else ""
@@ -127,7 +129,7 @@ def _is_error(line: Json) -> bool:
     return line.get("is_error") is True or (fields.name(line, "subtype") or "").startswith("error")
 
 
-def _is_empty_success(line: Json, trouble: Trouble) -> bool:
+def _is_hidden_error(line: Json, trouble: Trouble) -> bool:
     # Called no error, and yet the turn ended on one, or on a refusal.
     refused = line.get("stop_reason") == "refusal"
     banner = trouble.synthetic and trouble.error is not None
@@ -136,7 +138,7 @@ def _is_empty_success(line: Json, trouble: Trouble) -> bool:
 
 def _error_text(line: Json) -> str:
     said = [*(fields.names(line, "errors") or []), fields.text(line, "result") or ""]
-    return "\n".join(part for part in said if part)
+    return "\n".join(part[:_WORDS_LENGTH] for part in said if part)[:_WORDS_LENGTH]
 
 
 def _signs(line: Json, trouble: Trouble) -> Signs:

@@ -1,0 +1,1 @@
+"""What the client says, and what is made of it."""

@@ -1,0 +1,1 @@
+"""Calculations, each with the rule that it holds."""
