@@ -10,6 +10,7 @@ SUMMARIES = {
     "fork": "fork a base for a block of work",
     "wait": "wait for jobs and deliver their results",
     "list": "list bases and jobs",
+    "kill": "end a job and all its processes",
     "show": "show a job or a base in full, any number of times",
     "replay": "fold the log up to an event or a time",
     "demo": "run the main job in a folder of its own, against a stand-in or a real client",

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any, assert_never
 
 from forks_core.registry import SILENT, Created, Ended, Job, Launched, Registry, Running
+from forks_core.rules.cache import fingerprint_text
 from forks_core.rules.naming import note_name
 from forks_core.rules.supervision import is_silent
 from forks_events.codec import unstructure
@@ -61,7 +62,7 @@ def job_row(registry: Registry, job: Job, now: datetime, lost_after_s: float) ->
         "launched_at": None if isinstance(state, Created) else state.launched_at,
         "started_at": state.started_at if isinstance(state, Running | Ended) else None,
         "ended_at": end and end.at,
-        "fingerprint": end and drift_word(end.drift),
+        "fingerprint": end and fingerprint_text(end.drift),
         "cache": end and end.cache,
         "delivered_at": state.delivered_at if isinstance(state, Ended) else None,
         "settled_at": state.settled_at if isinstance(state, Ended) else None,
@@ -111,7 +112,7 @@ def result(job: Job, folder: str, model: str) -> Row:
         "error_kind": end.error_kind,
         "resets_at": end.resets_at,
         "flags": end.flags,
-        "fingerprint": drift_word(end.drift),
+        "fingerprint": fingerprint_text(end.drift),
         "session": end.session,
         "parent_session": spec.parent_session,
         "model_requested": model,
@@ -156,11 +157,6 @@ def raw_path(folder: str, job: str) -> str:
 def brief_path(folder: str, brief: Text) -> str:
     """Where a prompt lies, by its digest."""
     return f"{folder}/briefs/{brief.sha256}.md"
-
-
-def drift_word(drift: tuple[str, ...]) -> str:
-    """``ok``, or ``drift:`` and the names."""
-    return f"drift:{','.join(drift)}" if drift else "ok"
 
 
 def _seconds(since: datetime, now: datetime) -> float:

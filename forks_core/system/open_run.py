@@ -19,6 +19,7 @@ from forks_core.system.state_folder import StateFolder
 from forks_core.system.timings import timings
 from forks_core.transact import Live
 from forks_events.envelope import Author
+from forks_events.jobs import Kind
 from forks_events.run import RunConfigured
 from forks_events.values import Launch
 
@@ -69,6 +70,13 @@ class OpenRun:
     def launch_of(self, job: Job) -> Launch:
         """The launch of a job."""
         return self.registry.launches[job.spec.fingerprint]
+
+    def has_note(self, job: Job) -> bool:
+        """Whether a fork's note is there."""
+        block = job.spec.block
+        if job.spec.kind is Kind.TRAIN or block is None:
+            return False
+        return self.folder.note(block).exists()
 
     def marker(self, job: str) -> str:
         """The mark of a job's processes."""

@@ -35,7 +35,7 @@ def reap(run: OpenRun) -> list[str]:
             raw=found.raw,
             stderr_kind=found.stderr_kind,
             imposed=Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD),
-            note=bool(job.spec.block) and run.folder.note(job.spec.block or "").exists(),
+            note=run.has_note(job),
             lost_after_s=lost_after_s,
         )
         if transact(run.live, command):

@@ -247,7 +247,7 @@ class Supervisor:
             imposed=imposed,
             wall_s=self._wall_s,
             head=git.head(Path(self._launch.cwd)) if spec.kind is Kind.TRAIN else None,
-            note=spec.block is not None and folder.note(spec.block).exists(),
+            note=self._run.has_note(self._job),
             flags=self._flags,
         )
         self._insist(command)
