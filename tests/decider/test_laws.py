@@ -52,7 +52,7 @@ from tests.decider.world import (
 )
 
 BASES = ("red", "green", "blue")
-JOBS = tuple(f"j{number:04}" for number in range(1, 6))
+JOBS = tuple(f"j{number:04}" for number in range(1, 7))
 IMPOSED = {
     "exit": None,
     "timeout": Imposed(status=Status.TIMEOUT),
@@ -76,8 +76,10 @@ class Forks(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        """Every run begins with its init."""
+        """Every run begins with its init; one base is trained, so that forks are not rare."""
         self.ask(INIT)
+        self.ask(Train(base="red", call=call(self.session())))
+        self.ask(end("j0001", self.stream("j0001")))
 
     def ask(self, command: Command) -> None:
         """Decide, check that the same request again says nothing new, and fold."""
