@@ -128,8 +128,9 @@ class Beat:
 
 
 def beat(command: Beat, registry: Registry, now: datetime) -> tuple[Event, ...]:
-    """Say so."""
-    if not isinstance(known(registry, command.job).state, Launched | Running):
+    """Say so, once for each moment."""
+    state = known(registry, command.job).state
+    if not isinstance(state, Launched | Running) or state.beat_at == now:
         return ()
     return (JobBeat(at=now, job=command.job, output_at=command.output_at, flags=command.flags),)
 
