@@ -54,7 +54,8 @@ KEEP = (
     "HOME",
     "USERPROFILE",
 )
-_DROPPED = re.compile("|".join((*map(re.escape, DROP), *DROP_PATTERNS)), re.IGNORECASE)
+# A name may hold anything but an equals sign, line ends too.
+_DROPPED = re.compile("|".join((*map(re.escape, DROP), *DROP_PATTERNS)), re.IGNORECASE | re.DOTALL)
 
 
 def pinned(*, git_instructions: bool) -> dict[str, str]:
@@ -98,7 +99,8 @@ def scrub(host: Host, launch: Launch, marker: str) -> dict[str, str]:
     kept = {
         name: value
         for name, value in host.environment.items()
-        if not is_dropped(name, launch.keep_env)
+        # Whether git instructions are off is the launch's to say, also when it says that they are on.
+        if name != GIT_INSTRUCTIONS and not is_dropped(name, launch.keep_env)
     }
     if "PATH" in kept:
         kept["PATH"] = PATH_SEPARATOR.join(split_path(host)[0])

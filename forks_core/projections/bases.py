@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from forks_core.registry import Active, Base, Ended, Failed, Registry, Training
 from forks_core.rules.cache import warmth
-from forks_core.rules.naming import in_order
+from forks_core.rules.naming import in_order, job_number
 from forks_events.codec import unstructure
 from forks_events.jobs import Kind
 
@@ -50,7 +50,10 @@ def base_row(registry: Registry, base: Base, ttl_s: int, now: datetime) -> Row:
         "forks": in_order(
             job.spec.job
             for job in registry.jobs.values()
-            if job.spec.base == base.name and job.spec.kind is Kind.FORK
+            if job.spec.base == base.name
+            and job.spec.kind is Kind.FORK
+            # Earlier ones forked a failed base that had the name before.
+            and job_number(job.spec.job) > job_number(base.job)
         ),
         "phase": base.phase,
         "created_at": base.created_at,

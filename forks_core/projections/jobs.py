@@ -58,6 +58,7 @@ def job_row(registry: Registry, job: Job, now: datetime, lost_after_s: float) ->
         "error_kind": end and end.error_kind,
         "session": end.session if end else spec.session,
         "parent_session": spec.parent_session,
+        "continues": None,  # no call continues a fork yet
         "created_at": spec.at,
         "launched_at": None if isinstance(state, Created) else state.launched_at,
         "started_at": state.started_at if isinstance(state, Running | Ended) else None,

@@ -37,7 +37,7 @@ def waiting(
     """
     if names is None:
         names = [name for name, job in registry.jobs.items() if not _is_settled(job, at)]
-    members = tuple(registry.jobs[name] for name in in_order(names))
+    members = tuple(registry.jobs[name] for name in in_order(set(names)))
     finished = tuple(job for job in members if job.ended)
     met = not members or bool(finished) if first else len(finished) == len(members)
     return Waiting(members=members, finished=finished, met=met)

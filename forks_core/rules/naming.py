@@ -6,7 +6,9 @@ from collections.abc import Iterable
 BASE_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 MODEL_ID = re.compile(r"claude-[a-z0-9-]+(\[1m\])?")
 AGENT_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.:-]+")
-JOB_ID = re.compile(r"j(\d{4,})")
+JOB_ID = re.compile(r"j([0-9]{4,})")
+NOTE_LENGTH = 200
+"""Characters of a block's name in its note's: file systems take 255 bytes, whatever is added."""
 
 
 def job_number(job: str) -> int:
@@ -26,13 +28,19 @@ def in_order(jobs: Iterable[str]) -> list[str]:
 
 
 def parse_phase(text: str | None) -> int | str | None:
-    """A phase of digits is a number; any other text stays one."""
-    return int(text) if text is not None and re.fullmatch("[0-9]+", text) else text
+    """A phase of digits is a number; any other text stays one.
+
+    So do more digits than a JSON number holds exactly: neither log nor caller could read them.
+    """
+    return int(text) if text is not None and re.fullmatch("[0-9]{1,15}", text) else text
 
 
 def note_name(block: str) -> str:
-    """The file name of a block's note: what is not a letter, a digit or one of ``. _ -`` is ``_``."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", block) + ".md"
+    """The file name of a block's note: what is not a letter, a digit or one of ``. _ -`` is ``_``.
+
+    A long name is cut; blocks whose notes would then be one are told apart by who came first.
+    """
+    return re.sub(r"[^A-Za-z0-9._-]", "_", block)[:NOTE_LENGTH] + ".md"
 
 
 def marker(run: str, job: str) -> str:

@@ -10,6 +10,9 @@ from enum import Enum
 
 from forks_core.errors import Refused
 
+_SHARE = re.compile(r"\\\\[^\\]+\\[^\\]+")
+"""The root of a UNC share, which is absolute by itself."""
+
 
 class Platform(Enum):
     """Whose rules hold for a path."""
@@ -46,7 +49,7 @@ def _windows(text: str, cwd: str) -> str:
         text = f"{git_bash[1]}:{git_bash[2] or '/'}"
     path = ntpath.normpath(ntpath.join(cwd, text.replace("/", "\\")))
     drive, rest = ntpath.splitdrive(path)
-    if not drive or not rest.startswith("\\"):
+    if not (drive and rest.startswith("\\")) and not _SHARE.fullmatch(path):
         raise Refused("cannot normalise path", path=text)
     return drive[0].upper() + drive[1:] + rest if drive[1:] == ":" else path
 
