@@ -6,10 +6,13 @@ own, a dummy token, and an API on loopback.
 
 import contextlib
 import os
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from attrs import frozen
 
@@ -23,6 +26,7 @@ from forks_core.system.loopback import run as run_tool
 from forks_core.system.standin.install import install
 
 BLOCKS = ("one", "two")
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @frozen(kw_only=True)
@@ -52,6 +56,7 @@ def stage(keep: str | None, client: str | None) -> Iterator[Stage]:
         Refused: Something of that name is there already.
     """
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_in_order())
         if keep is None:
             temporary = tempfile.TemporaryDirectory(
                 prefix="forks-demo-", ignore_cleanup_errors=True
@@ -74,6 +79,28 @@ def stage(keep: str | None, client: str | None) -> Iterator[Stage]:
             api = stack.enter_context(LoopbackApi(_work))
             os.environ["ANTHROPIC_BASE_URL"] = api.url
         yield Stage(repository=repository, run=run, client=program)
+
+
+@contextlib.contextmanager
+def _in_order() -> Iterator[None]:
+    """Clear away also when we are told to end, as on an interrupt; and once begun, to the end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where signals cannot be handled, they do what they do
+        return
+    # What is ignored, as under nohup, stays so.
+    heard = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, _interrupt) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _make_repository(folder: Path) -> None:

@@ -1,0 +1,1 @@
+"""Tests against the real client, on a loopback API."""
