@@ -9,7 +9,7 @@ from datetime import datetime
 from attrs import field, frozen
 from immutables import Map
 
-from forks_events.jobs import Flag, JobCreated, JobEnded, KillRequested
+from forks_events.jobs import JobCreated, JobEnded, KillRequested
 from forks_events.run import RunConfigured, RunOpened
 from forks_events.stream import (
     StreamOpened,
@@ -19,6 +19,7 @@ from forks_events.stream import (
     StreamTurned,
 )
 from forks_events.values import Launch, Process, Spent, Usage
+from forks_events.words import Flag
 
 
 @frozen(kw_only=True)

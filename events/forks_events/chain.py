@@ -49,28 +49,50 @@ def scan(data: bytes, start: Head = EMPTY) -> Scan:
     """Read whole commits that follow ``start``, and check that each line follows its forerunner.
 
     Raises:
-        Broken: A line within is damaged.
+        Broken: A line within is damaged. Of the last line's ``prev`` and the line before it only
+            one was changed, and nothing in the log tells which: the last one is named.
     """
+    return _scan(data, start, None)
+
+
+def verify(data: bytes, head: Head) -> Scan:
+    """Read a whole log against a head of it that was kept elsewhere.
+
+    The head shows what the log alone cannot: a last line that was changed, a tail that is gone.
+
+    Raises:
+        Broken: A line is not what was written, or is not there, up to the one of the head.
+    """
+    return _scan(data, EMPTY, head)
+
+
+def _scan(data: bytes, start: Head, known: Head | None) -> Scan:
     done: list[Envelope] = []
     batch: list[Envelope] = []
     head = last = start
-    length = 0
+    length = end = 0
     for offset, line in _lines(data):
-        number = last.seq + 1
+        end = offset + len(line) + 1
         try:
             envelope = decode(line)
         except Undecodable as error:
-            if b"\0" in line and not _any_decodable(data[offset + len(line) + 1 :]):
+            if b"\0" in line and not _any_decodable(data[end:]):
+                end = offset
                 break
-            raise Broken(number, offset, str(error)) from error
-        _check_link(data, offset, line, envelope, last)
+            raise Broken(last.seq + 1, offset, str(error)) from error
+        here = Head(seq=last.seq + 1, hash=line_hash(line))
+        _check_place(envelope, offset, here, known)
+        if envelope.prev != last.hash:
+            raise _unlinked(data, offset, last, here, known)
         _check_batch(batch, envelope, offset)
         batch.append(envelope)
-        last = Head(seq=number, hash=line_hash(line))
+        last = here
         if envelope.seq == envelope.commit:
             done += batch
             batch.clear()
-            head, length = last, offset + len(line) + 1
+            head, length = last, end
+    if known is not None and last.seq < known.seq:
+        raise Broken(last.seq + 1, end, "it is not there, and the head tells of it")
     return Scan(envelopes=tuple(done), head=head, length=length)
 
 
@@ -92,18 +114,21 @@ def _any_decodable(data: bytes) -> bool:
     return False
 
 
-def _check_link(data: bytes, offset: int, line: bytes, envelope: Envelope, last: Head) -> None:
-    number = last.seq + 1
-    if envelope.seq != number:
-        raise Broken(number, offset, f"its seq is {envelope.seq}")
-    if envelope.prev == last.hash:
-        return
-    # Either the line before was changed, or this line's ``prev``: the next line knows this one.
-    following = next(_lines(data[offset + len(line) + 1 :]), None)
-    if last.seq and following and _prev(following[1]) == line_hash(line):
+def _check_place(envelope: Envelope, offset: int, here: Head, known: Head | None) -> None:
+    if envelope.seq != here.seq:
+        raise Broken(here.seq, offset, f"its seq is {envelope.seq}")
+    if known is not None and known.seq == here.seq and known != here:
+        raise Broken(here.seq, offset, "it is not the line that the head was taken of")
+
+
+def _unlinked(data: bytes, offset: int, last: Head, here: Head, known: Head | None) -> Broken:
+    """Name the line at fault: the one before, where the next one, or the head, knows this one."""
+    following = next(_lines(data[data.index(b"\n", offset) + 1 :]), None)
+    known_here = known == here or (following is not None and _prev(following[1]) == here.hash)
+    if last.seq and known_here:
         before = data.rfind(b"\n", 0, max(0, offset - 1)) + 1
-        raise Broken(last.seq, before, "it is not the line that the next one was written after")
-    raise Broken(number, offset, "it does not follow the line before it")
+        return Broken(last.seq, before, "it is not the line that the next one was written after")
+    return Broken(here.seq, offset, "it does not follow the line before it")
 
 
 def _prev(line: bytes) -> str | None:

@@ -4,6 +4,7 @@ cattrs coerces by default (``"no"`` becomes ``True``); here every value must alr
 no key may be missing, and none may be more.
 """
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -61,7 +62,7 @@ def _number(value: object, _: object) -> float:
 def _finite(value: float) -> float:
     if not math.isfinite(value):
         raise ValueError(f"not a finite number: {value!r}")
-    return value
+    return float(value)  # whoever said 60 for 60.0: the line reads, and is written again, as one
 
 
 def _word(value: object, kind: type[Enum]) -> Enum:
@@ -121,7 +122,7 @@ def _add_structure_hooks(converter: Converter) -> None:
             data = _checked(value, dict)
             # A default is for those who write Python; in a log, what is missing is damage.
             if missing := names - data.keys():
-                raise KeyError(*sorted(missing))
+                raise KeyError(f"missing {', '.join(sorted(missing))}")
             return from_dict(data, kind)
 
         return hook
@@ -142,7 +143,8 @@ def _add_unstructure_hooks(converter: Converter) -> None:
     converter.register_unstructure_hook(float, _finite)
     converter.register_unstructure_hook_func(
         _generic(Map),
-        lambda value: {key: converter.unstructure(item) for key, item in value.items()},
+        # A map has an order of its own in each process; a line shall not.
+        lambda value: {key: converter.unstructure(value[key]) for key in sorted(value)},
     )
     converter.register_unstructure_hook_func(
         _generic(tuple), lambda value: [converter.unstructure(item) for item in value]
@@ -170,12 +172,21 @@ def structure(data: object, kind: type[_T]) -> _T:
 def _explain(data: object, kind: type[Any], short: Exception) -> str:
     """Say what is wrong with data that could not be structured, by the slow converter."""
     try:
-        make_converter(detailed=True).structure(data, kind)
+        _explainer().structure(data, kind)
     except ClassValidationError as error:
-        return "; ".join(transform_error(error))
+        return "; ".join(transform_error(error, format_exception=_said))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the explanation
         return str(error)
     return str(short)
+
+
+@functools.cache
+def _explainer() -> Converter:
+    return make_converter(detailed=True)
+
+
+def _said(error: BaseException, _: object) -> str:
+    return str(error.args[0]) if isinstance(error, KeyError) else str(error)
 
 
 def unstructure(value: object) -> Any:
@@ -192,8 +203,17 @@ UPCASTERS: Upcasters = {}
 
 
 def upcast(name: str, version: int, data: Data, upcasters: Upcasters = UPCASTERS) -> Data:
-    """Bring the data of an event from an older version to the newest one."""
-    while (name, version) in upcasters:
-        data = upcasters[name, version](data)
+    """Bring the data of an event from an older version to the newest one.
+
+    Raises:
+        Undecodable: The data is not what that version wrote.
+    """
+    while step := upcasters.get((name, version)):
+        try:
+            data = step(data)
+        except Exception as error:
+            raise Undecodable(
+                f"not the data of a {name} of version {version}: {error!r}"
+            ) from error
         version += 1
     return data

@@ -9,8 +9,8 @@ from datetime import datetime
 from attrs import frozen
 from immutables import Map
 
-from forks_events.jobs import ErrorKind
 from forks_events.values import Spent, Usage
+from forks_events.words import ErrorKind
 
 
 @frozen(kw_only=True)

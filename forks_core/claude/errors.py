@@ -13,7 +13,7 @@ from attrs import frozen
 
 from forks_core.claude.fields import at_epoch
 from forks_core.claude.wording import ENDS_DATE, ENDS_EPOCH, LIMIT, MISSING, STARTUP, WORDS
-from forks_events.jobs import ErrorKind
+from forks_events.words import ErrorKind
 
 
 @frozen(kw_only=True)

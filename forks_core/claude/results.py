@@ -9,9 +9,9 @@ from immutables import Map
 from forks_core.claude import fields
 from forks_core.claude.errors import Signs, classify, limit_ends
 from forks_core.claude.fields import Json
-from forks_events.jobs import ErrorKind
 from forks_events.stream import StreamResulted
 from forks_events.values import Counters, Spent, Usage
+from forks_events.words import ErrorKind
 
 _UNNAMED = "unknown"
 _WORDS_LENGTH = 20_000

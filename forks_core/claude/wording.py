@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from forks_events.jobs import ErrorKind
+from forks_events.words import ErrorKind
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:

@@ -17,8 +17,9 @@ from forks_core.rules.supervision import Timings, is_silent
 from forks_core.rules.usage import Reckoning, reckon
 from forks_events import Event, StreamEvent
 from forks_events.bases import BaseFailed, BaseTrained
-from forks_events.jobs import ErrorKind, Flag, JobEnded, Kind, Status, Text
+from forks_events.jobs import JobEnded, Text
 from forks_events.sessions import SessionCounted
+from forks_events.words import ErrorKind, Flag, Kind, Status
 
 
 @frozen(kw_only=True)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from attrs import frozen
 
-from forks_core.decider.launching import Call, Parent, Terms, created
+from forks_core.decider.launching import Call, Parent, Terms, created, is_asked_again
 from forks_core.decider.run import seen, settings_of
 from forks_core.errors import Refused
 from forks_core.projections.bases import base_status
@@ -12,7 +12,7 @@ from forks_core.registry import Active, Base, Registry
 from forks_core.rules.cache import warmth
 from forks_core.rules.naming import in_order, note_name
 from forks_events import Event
-from forks_events.jobs import Kind, Mode
+from forks_events.words import Kind, Mode
 
 
 @frozen(kw_only=True)
@@ -43,6 +43,8 @@ class Fork:
 def fork(command: Fork, registry: Registry, now: datetime) -> tuple[Event, ...]:
     """Create the job when the base can be forked and a place under the cap is free."""
     settings = settings_of(registry)
+    if is_asked_again(registry, command.call):
+        return ()
     base = check_fork(registry, command.base, force=command.force)
     check_block(registry, command.call.block)
     active = base.state if isinstance(base.state, Active) else None

@@ -14,18 +14,10 @@ from forks_core.errors import Refused
 from forks_core.registry import SILENT, Created, Job, Launched, Registry, Running
 from forks_events import Event, StreamEvent
 from forks_events.bases import BaseHit
-from forks_events.jobs import (
-    ClientStarted,
-    Flag,
-    JobBeat,
-    JobHeld,
-    JobLaunched,
-    KillRequested,
-    Kind,
-    Reason,
-)
+from forks_events.jobs import ClientStarted, JobBeat, JobHeld, JobLaunched, KillRequested
 from forks_events.stream import StreamTurned
 from forks_events.values import Process
+from forks_events.words import Flag, Kind, Reason
 
 
 @frozen(kw_only=True)
@@ -103,7 +95,10 @@ def heard(
 ) -> tuple[Event, ...]:
     """Make events of what the log does not hold yet of a stream."""
     stream = registry.streams.get(job.spec.job, SILENT)
-    new = [change(event, at=now) for event in said[max(0, stream.heard - after) :]]
+    if after > stream.heard:
+        # What came between is not here; whoever ends the job brings all of it.
+        return ()
+    new = [change(event, at=now) for event in said[stream.heard - after :]]
     responses = [event for event in new if isinstance(event, StreamTurned) and event.main]
     if stream.first is None and responses and job.spec.kind is Kind.FORK:
         return (*new, *hit(registry, job.spec.base, responses[0].seen_at, now))

@@ -6,8 +6,9 @@ from attrs import frozen
 
 from forks_core.registry import Registry
 from forks_core.rules.naming import next_job
-from forks_events.jobs import JobCreated, Kind, Mode, Text, Warmth
+from forks_events.jobs import JobCreated, Text
 from forks_events.values import Spent
+from forks_events.words import Kind, Mode, Warmth
 
 
 @frozen(kw_only=True)
@@ -73,6 +74,11 @@ class Terms:
     max_budget_usd: float | None = None
     stagger_s: float = 0.0
     forced: bool = False
+
+
+def is_asked_again(registry: Registry, call: Call) -> bool:
+    """Whether this very call was decided before: a session id is fresh for each call."""
+    return any(job.spec.session == call.session for job in registry.jobs.values())
 
 
 def created(

@@ -82,15 +82,24 @@ def changed_fields(command: Init, registry: Registry) -> tuple[str, ...]:
     )
 
 
-def settings_of(registry: Registry) -> Settings:
-    """The run's settings.
+def configured_of(registry: Registry) -> RunConfigured:
+    """How the run is configured.
 
     Raises:
         Refused: There was no init.
     """
     if registry.run is None or registry.run.configured is None:
         raise Refused(NOT_INITIALISED)
-    return registry.run.configured.settings
+    return registry.run.configured
+
+
+def settings_of(registry: Registry) -> Settings:
+    """The run's settings.
+
+    Raises:
+        Refused: There was no init.
+    """
+    return configured_of(registry).settings
 
 
 @frozen(kw_only=True)

@@ -4,15 +4,15 @@ from datetime import datetime
 
 from attrs import frozen
 
-from forks_core.decider.launching import Call, Terms, created
-from forks_core.decider.run import seen, settings_of
+from forks_core.decider.launching import Call, Terms, created, is_asked_again
+from forks_core.decider.run import configured_of, seen, settings_of
 from forks_core.errors import Refused
 from forks_core.projections.bases import base_status
 from forks_core.registry import Failed, Registry
 from forks_core.rules.naming import BASE_NAME
 from forks_events import Event
 from forks_events.bases import BaseCreated
-from forks_events.jobs import Kind
+from forks_events.words import Kind
 
 
 @frozen(kw_only=True)
@@ -26,9 +26,10 @@ class Train:
 def train(command: Train, registry: Registry, now: datetime) -> tuple[Event, ...]:
     """Create the base and its job; only a failed base gives its name back."""
     settings = settings_of(registry)
+    if is_asked_again(registry, command.call):
+        return ()
     check_train(registry, command.base)
-    assert registry.run and registry.run.configured  # noqa: S101, PT018 - settings_of has looked
-    fingerprint = registry.run.configured.fingerprint
+    fingerprint = configured_of(registry).fingerprint
     job = created(
         registry,
         now,

@@ -7,7 +7,7 @@ from forks_core.registry import Active, Base, Ended, Failed, Registry, Training
 from forks_core.rules.cache import warmth
 from forks_core.rules.naming import in_order, job_number
 from forks_events.codec import unstructure
-from forks_events.jobs import Kind
+from forks_events.words import Kind
 
 Row = dict[str, Any]
 

@@ -8,7 +8,8 @@ from forks_core.rules.cache import fingerprint_text
 from forks_core.rules.naming import note_name
 from forks_core.rules.supervision import is_silent
 from forks_events.codec import unstructure
-from forks_events.jobs import Flag, Text
+from forks_events.jobs import Text
+from forks_events.words import Flag
 
 Row = dict[str, Any]
 

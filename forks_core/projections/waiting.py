@@ -7,7 +7,7 @@ from attrs import frozen
 
 from forks_core.registry import Ended, Job, Registry
 from forks_core.rules.naming import in_order
-from forks_events.jobs import Status
+from forks_events.words import Status
 
 
 @frozen(kw_only=True)

@@ -13,7 +13,6 @@ from forks_core.errors import IllegalHistory
 from forks_core.registry import Created, Ended, Job, JobState, Launched, Running
 from forks_events.jobs import (
     ClientStarted,
-    Flag,
     JobBeat,
     JobCreated,
     JobDelivered,
@@ -24,6 +23,7 @@ from forks_events.jobs import (
     JobSettled,
     KillRequested,
 )
+from forks_events.words import Flag
 
 
 def evolve(jobs: MapMutation[str, Job], event: JobEvent) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from forks_events.jobs import Cache, Warmth
 from forks_events.values import Usage
+from forks_events.words import Cache, Warmth
 
 HIT_RATIO = 0.9
 """A first response that reads at least this share of its base's context has hit the cache."""

@@ -20,9 +20,10 @@ from attrs import evolve, frozen
 
 from forks_core.registry import Stream
 from forks_core.rules.models import is_same_model
-from forks_events.jobs import ErrorKind, Flag, KillRequested, Reason, Status
+from forks_events.jobs import KillRequested
 from forks_events.stream import StreamResulted
 from forks_events.values import Usage
+from forks_events.words import ErrorKind, Flag, Reason, Status
 
 
 @frozen(kw_only=True)

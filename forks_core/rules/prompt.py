@@ -5,7 +5,7 @@ from string import Template
 
 from attrs import frozen
 
-from forks_events.jobs import Mode
+from forks_events.words import Mode
 
 SHORT = 12
 

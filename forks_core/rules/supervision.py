@@ -12,7 +12,7 @@ from attrs import frozen
 
 from forks_core.registry import SILENT, Created, Ended, Job, Launched, Registry, Running
 from forks_core.rules.naming import job_number
-from forks_events.jobs import Kind
+from forks_events.words import Kind
 
 
 @frozen(kw_only=True)

@@ -19,8 +19,8 @@ from attrs import evolve, fields, frozen
 
 from forks_core.registry import Stream
 from forks_core.rules.models import bare
-from forks_events.jobs import UsageBasis
 from forks_events.values import NOTHING_SPENT, Spent, Usage
+from forks_events.words import UsageBasis
 
 FIRST_CARRYING = (2, 1, 277)
 """The first version of the client that carries its counters on to a resumed or forked session."""

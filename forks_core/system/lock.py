@@ -68,9 +68,11 @@ def _flock_blocking(descriptor: int, wait_s: float) -> bool:
                 granted.set()
 
     threading.Thread(target=block, daemon=True, name="forks-lock").start()
-    granted.wait(wait_s)
-    with turn:
-        given_up = not granted.is_set()
+    try:
+        granted.wait(wait_s)
+    finally:
+        with turn:
+            given_up = not granted.is_set()
     return not given_up
 
 

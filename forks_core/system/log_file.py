@@ -58,8 +58,7 @@ class LogFile:
             LogLocked: Another writer held the log for longer than the wait.
             StorageFailed: An earlier write or sync failed, or the folder cannot be used.
         """
-        if self._suspect:
-            raise StorageFailed("an earlier write failed; verify the log", path=str(self.path))
+        self._must_be_sound()
         with self._turn, storage(self.path), locked(self._lock, self._lock_wait_s):
             yield self
 
@@ -79,7 +78,13 @@ class LogFile:
         return Reading(envelopes=envelopes, head=head)
 
     def sync(self) -> None:
-        """Return when all that was recorded would survive a loss of power."""
+        """Return when all that was recorded would survive a loss of power.
+
+        Raises:
+            StorageFailed: It might not; nor is that known of a log that failed before, since the
+                kernel tells a failed sync once and calls the next one good.
+        """
+        self._must_be_sound()
         try:
             with storage(self.path), self._turn:
                 if self._open() is not None:
@@ -95,11 +100,16 @@ class LogFile:
                 os.close(self._file)
                 self._file = None
 
+    def _must_be_sound(self) -> None:
+        if self._suspect:
+            raise StorageFailed("an earlier write failed; verify the log", path=str(self.path))
+
     def _read(self, from_seq: int) -> tuple[Reading, bytes]:
         """Read what is asked for, and the torn tail behind it."""
         self._follow()
         offset, start = (self._end, self._head) if from_seq > self._head.seq else (0, EMPTY)
-        data = self._bytes(offset)
+        file = self._open()
+        data = b"" if file is None else _bytes(file, offset)
         found = self._scan(data, start, offset)
         self._head, self._end = found.head, offset + found.length
         envelopes = [known for known in found.envelopes if known.seq >= from_seq]
@@ -118,31 +128,29 @@ class LogFile:
             ) from error
 
     def _follow(self) -> None:
-        """Notice another file at the path, or a shorter one: what was read must still be there."""
+        """Notice another file at the path, or a shorter one: what was read must still be there.
+
+        A log that lost what was read is refused for good: this handle keeps what it knows.
+        """
         file = self._open()
         if file is None:
             return
         here = os.fstat(file)
         if os.path.samestat(here, os.stat(self.path)) and here.st_size >= self._end:  # noqa: PTH116
             return
-        known = self._head
-        self.close()
-        self._head, self._end = EMPTY, 0
-        found = self._scan(self._bytes(0), EMPTY, 0)
-        at = known.seq
-        if at and (found.head.seq < at or _hash_after(found, at) != known.hash):
-            raise LogDamaged("the log was replaced or cut off", path=str(self.path), line=at)
+        fresh = _open_rw(self.path)
+        try:
+            self._must_go_on(self._scan(_bytes(fresh, 0), EMPTY, 0))
+        except BaseException:
+            os.close(fresh)
+            raise
+        os.close(file)
+        self._file, self._head, self._end = fresh, EMPTY, 0
 
-    def _bytes(self, offset: int) -> bytes:
-        file = self._open()
-        if file is None:
-            return b""
-        size = os.fstat(file).st_size
-        parts: list[bytes] = []
-        while offset < size and (part := os.pread(file, size - offset, offset)):
-            parts.append(part)
-            offset += len(part)
-        return b"".join(parts)
+    def _must_go_on(self, found: Scan) -> None:
+        at = self._head.seq
+        if at and (found.head.seq < at or _hash_after(found, at) != self._head.hash):
+            raise LogDamaged("the log was replaced or cut off", path=str(self.path), line=at)
 
     def _open(self) -> int | None:
         """The open file, or None while there is none."""
@@ -159,7 +167,8 @@ class LogFile:
 
     def _write(self, data: bytes, head: Head) -> None:
         """Write behind the last whole commit, over whatever was torn there."""
-        if self._open() is None:
+        if self._head == EMPTY:
+            # The first to write makes the file's name durable, whoever made the file and died.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE))
             sync_folder(self.path.parent)
         file = self._open_or_fail()
@@ -181,6 +190,15 @@ def _open_rw(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except PermissionError:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def _bytes(file: int, offset: int) -> bytes:
+    size = os.fstat(file).st_size
+    parts: list[bytes] = []
+    while offset < size and (part := os.pread(file, size - offset, offset)):
+        parts.append(part)
+        offset += len(part)
+    return b"".join(parts)
 
 
 def _hash_after(found: Scan, seq: int) -> str:

@@ -11,8 +11,8 @@ from forks_core.registry import Stream
 from forks_core.rules.cache import verdict
 from forks_core.rules.outcome import Conclusion, Imposed, conclude
 from forks_core.rules.usage import Reckoning, reckon
-from forks_events.jobs import Cache
 from forks_events.values import Spent
+from forks_events.words import Cache
 from tests.claude.lines import JOB, MODEL, RECORDINGS, fold, recording
 
 NEW, OLD = "2.1.332", "2.0.76"

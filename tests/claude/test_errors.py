@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from forks_core.claude.errors import Signs, classify, classify_stderr, limit_ends
-from forks_events.jobs import ErrorKind as E
+from forks_events.words import ErrorKind as E
 
 LIMITS = [
     "Claude AI usage limit reached|1753077600",

@@ -6,8 +6,8 @@ import pytest
 
 from forks_core.rules.cache import is_cold_start, warmth
 from forks_core.rules.outcome import Conclusion, Imposed
-from forks_events.jobs import Cache, ErrorKind, Flag, Reason, Status, UsageBasis, Warmth
 from forks_events.values import Usage
+from forks_events.words import Cache, ErrorKind, Flag, Reason, Status, UsageBasis, Warmth
 from tests.claude.lines import every_recording
 from tests.claude.recorded import BOTH, NEW, OLD, before, cache, concluded, heard, meta, reckoned
 

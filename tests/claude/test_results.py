@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from forks_core.claude.stream import Parser
-from forks_events.jobs import ErrorKind
 from forks_events.stream import (
     StreamResulted,
 )
 from forks_events.values import Usage
+from forks_events.words import ErrorKind
 from tests.claude.lines import (
     JOB,
     MODEL,

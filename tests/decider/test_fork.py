@@ -8,8 +8,9 @@ from forks_core.decider.jobs import Hear
 from forks_core.decider.train import Train
 from forks_core.errors import Refused
 from forks_events.bases import BaseHit
-from forks_events.jobs import Cache, Flag, JobCreated, JobEnded, Kind, Mode, Status, Warmth
+from forks_events.jobs import JobCreated, JobEnded
 from forks_events.sessions import SessionCounted
+from forks_events.words import Cache, Flag, Kind, Mode, Status, Warmth
 from tests.decider.world import (
     INIT,
     World,

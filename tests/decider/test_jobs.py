@@ -7,17 +7,8 @@ from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob, RequestKill,
 from forks_core.errors import Refused
 from forks_core.registry import Running
 from forks_core.rules.outcome import Imposed
-from forks_events.jobs import (
-    ClientStarted,
-    Flag,
-    JobBeat,
-    JobEnded,
-    JobHeld,
-    JobLaunched,
-    KillRequested,
-    Reason,
-    Status,
-)
+from forks_events.jobs import ClientStarted, JobBeat, JobEnded, JobHeld, JobLaunched, KillRequested
+from forks_events.words import Flag, Reason, Status
 from tests.decider.world import World, end, fork_command, opened, process, resulted, trained, turned
 
 LOST = Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD)

@@ -7,8 +7,9 @@ from forks_core.errors import Refused
 from forks_core.registry import Active, Failed
 from forks_core.rules.outcome import Imposed
 from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseTrained
-from forks_events.jobs import JobCreated, JobEnded, Kind, Reason, Status
+from forks_events.jobs import JobCreated, JobEnded
 from forks_events.sessions import SessionCounted
+from forks_events.words import Kind, Reason, Status
 from tests.decider.world import INIT, World, call, end, opened, resulted, trained, turned
 
 
@@ -39,10 +40,10 @@ class TestTrain:
         world = World()
         world.do(INIT, Train(base="main", call=call()))
         with pytest.raises(Refused, match="base exists") as refused:
-            world.do(Train(base="main", call=call()))
+            world.do(Train(base="main", call=call("s-2")))
         assert refused.value.fields["status"] == "training"
         with pytest.raises(Refused, match="base exists") as refused:
-            trained().do(Train(base="main", call=call()))
+            trained().do(Train(base="main", call=call("s-2")))
         assert refused.value.fields["status"] == "active"
 
     def test_training_is_not_limited_by_the_cap(self) -> None:
@@ -50,7 +51,7 @@ class TestTrain:
         world = World()
         world.do(INIT)
         for name in ("a", "b", "c"):
-            world.do(Train(base=name, call=call()))
+            world.do(Train(base=name, call=call(f"s-{name}")))
         assert len(world.registry.jobs) == 3
 
 

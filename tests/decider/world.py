@@ -19,7 +19,7 @@ from forks_core.reducer.stream import hear
 from forks_core.registry import INITIAL, SILENT, Registry
 from forks_core.rules.outcome import Imposed
 from forks_events import Event, StreamEvent
-from forks_events.jobs import Mode, Text
+from forks_events.jobs import Text
 from forks_events.stream import StreamOpened, StreamResulted, StreamTurned
 from forks_events.values import (
     Binary,
@@ -33,6 +33,7 @@ from forks_events.values import (
     Thresholds,
     Usage,
 )
+from forks_events.words import Mode
 
 START = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 MODEL = "claude-opus-4-5"

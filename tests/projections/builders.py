@@ -15,7 +15,6 @@ from forks_events import Event
 from forks_events.bases import BaseCreated, BaseHit, BaseTrained
 from forks_events.jobs import (
     ClientStarted,
-    Flag,
     JobBeat,
     JobCreated,
     JobDelivered,
@@ -23,15 +22,12 @@ from forks_events.jobs import (
     JobHeld,
     JobLaunched,
     JobSettled,
-    Kind,
-    Mode,
-    Status,
     Text,
-    Warmth,
 )
 from forks_events.run import LaunchFixed, RunConfigured, RunOpened
 from forks_events.stream import StreamTurned
 from forks_events.values import Process, Usage
+from forks_events.words import Flag, Kind, Mode, Status, Warmth
 from tests.histories import LAUNCH, NOON, SETTINGS
 from tests.strategies import histories
 

@@ -12,9 +12,9 @@ from forks_core.projections.bases import base_row, base_status
 from forks_core.registry import Registry
 from forks_events import Event
 from forks_events.bases import BaseFailed
-from forks_events.jobs import Status
 from forks_events.sessions import SessionCounted
 from forks_events.values import Spent
+from forks_events.words import Status
 from tests.projections.builders import (
     PRINT,
     REGISTRIES,

@@ -15,15 +15,8 @@ from forks_core.projections.jobs import (
 )
 from forks_core.registry import Registry
 from forks_events import Event
-from forks_events.jobs import (
-    Cache,
-    ErrorKind,
-    Flag,
-    KillRequested,
-    Mode,
-    Reason,
-    Status,
-)
+from forks_events.jobs import KillRequested
+from forks_events.words import Cache, ErrorKind, Flag, Mode, Reason, Status
 from tests.projections.builders import (
     REGISTRIES,
     SESSION,

@@ -8,7 +8,8 @@ from forks_core.projections.reaping import candidates, processes_of, supervisor_
 from forks_core.registry import Registry
 from forks_core.rules.naming import in_order
 from forks_events import Event
-from forks_events.jobs import KillRequested, Reason
+from forks_events.jobs import KillRequested
+from forks_events.words import Reason
 from tests.projections.builders import (
     CLIENT,
     REGISTRIES,

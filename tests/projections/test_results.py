@@ -7,8 +7,9 @@ from hypothesis import given, settings
 
 from forks_core.projections.jobs import brief_path, raw_path, result
 from forks_core.registry import Ended, Registry
-from forks_events.jobs import Cache, Flag, Reason, Status, Text, UsageBasis
+from forks_events.jobs import Text
 from forks_events.values import Usage
+from forks_events.words import Cache, Flag, Reason, Status, UsageBasis
 from tests.projections.builders import REGISTRIES, ended, fork, reached, registry, train
 
 RESULT = {

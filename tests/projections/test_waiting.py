@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from forks_core.projections.waiting import Waiting, waiting
 from forks_core.registry import Ended, Registry
 from forks_events import Event
-from forks_events.jobs import Status
+from forks_events.words import Status
 from tests.projections.builders import (
     REGISTRIES,
     at,

@@ -7,8 +7,9 @@ from immutables import Map
 from forks_core.claude.stream import EPOCH
 from forks_core.registry import Stream
 from forks_core.rules.outcome import Conclusion, conclude
-from forks_events.jobs import KillRequested, Reason, Status
+from forks_events.jobs import KillRequested
 from forks_events.values import Counters, Spent, Usage
+from forks_events.words import Reason, Status
 from tests.claude.lines import (
     JOB,
     MODEL,

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forks_core.rules.cache import fingerprint_text, is_cold_start, runtime_drift, verdict, warmth
-from forks_events.jobs import Cache, Warmth
 from forks_events.values import Usage
+from forks_events.words import Cache, Warmth
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 

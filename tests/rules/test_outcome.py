@@ -7,7 +7,7 @@ import pytest
 
 from forks_core.registry import SILENT
 from forks_core.rules.models import is_same_model
-from forks_events.jobs import ErrorKind, Reason, Status
+from forks_events.words import ErrorKind, Reason, Status
 from tests.claude.lines import (
     MODEL,
     failure,

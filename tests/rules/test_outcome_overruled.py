@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from forks_core.registry import SILENT
 from forks_core.rules.outcome import Conclusion, Imposed
-from forks_events.jobs import ErrorKind, Flag, KillRequested, Reason, Status
+from forks_events.jobs import KillRequested
+from forks_events.words import ErrorKind, Flag, Reason, Status
 from tests.claude.lines import (
     failure,
     init,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forks_core.rules.prompt import Delta, commit_rule, delta_header, render
-from forks_events.jobs import Mode
+from forks_events.words import Mode
 from forks_templates import FORK, PREAMBLE, TRAIN
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

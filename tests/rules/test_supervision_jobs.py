@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from forks_core.registry import Registry
 from forks_core.rules.supervision import behind, is_silent, last_sign
 from forks_events import Event
-from forks_events.jobs import KillRequested, Reason
+from forks_events.jobs import KillRequested
+from forks_events.words import Reason
 from tests.projections.builders import (
     REGISTRIES,
     at,

@@ -6,8 +6,8 @@ import pytest
 from immutables import Map
 
 from forks_core.rules.usage import Reckoning, reckon
-from forks_events.jobs import UsageBasis
 from forks_events.values import Counters, Spent, Usage
+from forks_events.words import UsageBasis
 from tests.claude.lines import MODEL, counted, init, result, says, stream, usage
 from tests.rules.calls import BASE, NEW, OLD, UNKNOWN, call
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from forks_core.registry import SILENT
 from forks_core.rules.usage import Reckoning, reckon
-from forks_events.jobs import UsageBasis
 from forks_events.values import Usage
+from forks_events.words import UsageBasis
 from tests.claude.lines import MODEL, counted, init, result, says, stream, usage
 from tests.rules.calls import BASE, NEW, OLD, UNKNOWN, call
 

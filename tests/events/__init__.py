@@ -1,0 +1,1 @@
+"""Tests of the events, their lines and their chain."""

@@ -1,0 +1,1 @@
+"""Logs as released versions wrote them; they are read for ever."""

@@ -1,0 +1,223 @@
+"""Makes the golden log: a whole life, driven through ``decide`` and ``link`` with fixed everything.
+
+``python -m tests.golden.make`` prints it. It is for the next version's log; a log that a released
+version has written is never made again.
+"""
+
+import sys
+from datetime import UTC, datetime, timedelta
+
+from attrs import define, evolve
+from immutables import Map
+
+from forks_core.decider import Command, decide
+from forks_core.decider.ending import End
+from forks_core.decider.fork import Fork
+from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob, RequestKill, StartClient
+from forks_core.decider.launching import Call
+from forks_core.decider.train import Train
+from forks_core.decider.wait import Deliver
+from forks_core.reducer import fold
+from forks_core.registry import INITIAL, Registry
+from forks_events import StreamEvent
+from forks_events.chain import link
+from forks_events.envelope import EMPTY, Author, Head
+from forks_events.jobs import Text
+from forks_events.run import TailDropped
+from forks_events.stream import (
+    StreamOpened,
+    StreamRefused,
+    StreamResulted,
+    StreamRetried,
+    StreamTurned,
+)
+from forks_events.values import Counters, Process, Spent, Usage
+from forks_events.words import ErrorKind, Flag, Mode, Reason
+from tests.histories import INIT, MODEL, summed
+
+SESSIONS = tuple(f"{n}0000000-0000-4000-8000-00000000000{n}" for n in range(1, 5))
+HEAD = "3f786850e387550fdab836ed7e6dc881de23001b"
+
+
+@define
+class Scribe:
+    """Writes a log: each command at its time, by its author."""
+
+    now: datetime = datetime(2026, 11, 30, 9, 0, 0, 250_000, tzinfo=UTC)
+    registry: Registry = INITIAL
+    head: Head = EMPTY
+    lines: bytes = b""
+
+    def says(
+        self, verb: str, pid: int, command: Command, *, after_s: float = 2, torn: int = 0
+    ) -> None:
+        """Decide a command, and write what was decided as one commit.
+
+        Args:
+            verb: Who asks.
+            pid: As which process.
+            command: What.
+            after_s: Seconds after the last one.
+            torn: Bytes of a torn tail that the writer found, or 0.
+        """
+        self.now += timedelta(seconds=after_s)
+        dropped = TailDropped(at=self.now, bytes=torn, sha256="c4" * 32)
+        events = (*decide(command, self.registry, self.now), *((dropped,) if torn else ()))
+        self.registry = fold(events, self.registry)
+        author = Author(verb=verb, host="workshop", pid=pid)
+        _, data, self.head = link(self.head, author, events)
+        self.lines += data
+
+
+def call(number: int, block: str | None, source: str) -> Call:
+    """A call."""
+    return Call(
+        session=SESSIONS[number - 1],
+        block=block,
+        phase=1,
+        brief=Text(sha256=f"{number}b" * 32, bytes=1200 + number),
+        brief_source=source,
+        drift=(),
+        binary_version="2.1.332",
+        head=HEAD,
+    )
+
+
+def process(pid: int) -> Process:
+    """A process of the machine."""
+    return Process(host="workshop", boot="b5f7", pid=pid, ticks=90_000 + pid)
+
+
+def opened(scribe: Scribe, job: str, session: str, model: str = MODEL) -> StreamOpened:
+    """The client introduces itself."""
+    return StreamOpened(
+        at=scribe.now,
+        job=job,
+        seen_at=scribe.now,
+        parser=1,
+        session=session,
+        model=model,
+        client_version="2.1.332",
+        runtime=Map({"permissionMode": "dontAsk", "tools": "7c" * 32}),
+        mcp_failed=(),
+    )
+
+
+def turned(scribe: Scribe, job: str, usage: Usage) -> StreamTurned:
+    """The client's model answers."""
+    return StreamTurned(
+        at=scribe.now, job=job, seen_at=scribe.now, main=True, model=MODEL, usage=usage
+    )
+
+
+def resulted(scribe: Scribe, job: str, session: str, cost: float, usage: Usage) -> StreamResulted:
+    """The client is done."""
+    counters = Counters(usage=usage, cost_usd=cost)
+    return StreamResulted(
+        at=scribe.now,
+        job=job,
+        seen_at=scribe.now,
+        subtype="success",
+        is_error=False,
+        error_kind=None,
+        api_error_status=None,
+        terminal_reason="completed",
+        session=session,
+        num_turns=3,
+        spent=Spent(cost_usd=cost, models=Map({MODEL: counters})),
+        usage=usage,
+        denials=(),
+        text_bytes=420,
+        killed_work=0,
+        resets_at=None,
+    )
+
+
+def fork(block: str, number: int) -> Fork:
+    """Fork the base for a block of work."""
+    return Fork(
+        base="stem",
+        call=call(number, block, f"briefs/{block}.md"),
+        mode=Mode.PARALLEL,
+        paths=(f"src/{block}",),
+        max_s=1800.0,
+        max_budget_usd=2.5,
+        stagger_s=None,
+        force=False,
+    )
+
+
+def end(job: str, *said: StreamEvent, exit_code: int) -> End:
+    """The job is over."""
+    raw = Text(sha256="ad" * 32, bytes=51_200) if said else None
+    return End(
+        job=job, said=said, stream=summed(said), raw=raw, exit_code=exit_code, note=exit_code == 0
+    )
+
+
+def train(scribe: Scribe) -> None:
+    """A base cannot be trained, for its client does not start; the second time it can."""
+    usage = Usage(input=12, output=900, cache_creation=48_000, cache_creation_1h=48_000)
+    scribe.says("train", 4100, Train(base="stem", call=call(1, None, "briefs/stem.md")))
+    scribe.says("train", 4100, evolve(end("j0001", exit_code=127), stderr_kind=ErrorKind.STARTUP))
+    scribe.says("train", 4110, Train(base="stem", call=call(2, None, "briefs/stem.md")))
+    scribe.says("supervise", 4111, LaunchJob(job="j0002", supervisor=process(4111)))
+    scribe.says("supervise", 4111, StartClient(job="j0002", client=process(4112)))
+    ended = end(
+        "j0002",
+        opened(scribe, "j0002", SESSIONS[1]),
+        turned(scribe, "j0002", usage),
+        resulted(scribe, "j0002", SESSIONS[1], 0.48, usage),
+        exit_code=0,
+    )
+    scribe.says("supervise", 4111, evolve(ended, head=HEAD), after_s=41)
+
+
+def work(scribe: Scribe) -> None:
+    """Two forks: the first runs another model and is killed; the second waited for it."""
+    scribe.says("fork", 4200, fork("parser", 3))
+    scribe.says("supervise", 4201, LaunchJob(job="j0003", supervisor=process(4201)))
+    scribe.says("fork", 4210, fork("writer", 4))
+    scribe.says("supervise", 4211, LaunchJob(job="j0004", supervisor=process(4211)))
+    scribe.says("supervise", 4211, HoldJob(job="j0004", behind="j0003"))
+    scribe.says("supervise", 4201, StartClient(job="j0003", client=process(4202)))
+    refused = StreamRefused(
+        at=scribe.now, job="j0003", seen_at=scribe.now, requested=MODEL, effective="claude-haiku-4"
+    )
+    scribe.says("supervise", 4201, Hear(job="j0003", after=0, said=(refused,)))
+    scribe.says("kill", 4220, RequestKill(job="j0003", reason=Reason.KILL), torn=317)
+    scribe.says("kill", 4220, end("j0003", refused, exit_code=-15))
+
+
+def finish(scribe: Scribe) -> None:
+    """The second fork starts, tries again, is silent for a while, and is done and shown."""
+    usage = Usage(input=40, output=2_100, cache_creation=3_000, cache_read=47_500)
+    scribe.says("supervise", 4211, StartClient(job="j0004", client=process(4212)))
+    retried = StreamRetried(
+        at=scribe.now, job="j0004", seen_at=scribe.now, attempt=1, delay_ms=1_500, error_status=529
+    )
+    said = (
+        opened(scribe, "j0004", SESSIONS[3]),
+        retried,
+        turned(scribe, "j0004", usage),
+    )
+    scribe.says("supervise", 4211, Hear(job="j0004", after=0, said=said), after_s=4)
+    beat = Beat(job="j0004", output_at=scribe.now, flags=(Flag.HELD, Flag.STALLED))
+    scribe.says("supervise", 4211, beat, after_s=700)
+    result = resulted(scribe, "j0004", SESSIONS[3], 0.61, usage)
+    scribe.says("supervise", 4211, end("j0004", *said, result, exit_code=0))
+    scribe.says("wait", 4230, Deliver(names=("j0003", "j0004"), first=False))
+
+
+def make() -> bytes:
+    """Make the log's bytes."""
+    scribe = Scribe()
+    scribe.says("init", 4000, evolve(INIT, run="6f1f0c2e-0d5b-4a55-9a53-5c0a4b7f0001"), after_s=0)
+    train(scribe)
+    work(scribe)
+    finish(scribe)
+    return scribe.lines
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(make())

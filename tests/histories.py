@@ -1,0 +1,340 @@
+"""Legal histories: random moves, driven through ``decide`` and folded, as a run would do it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from attrs import Factory, define, frozen
+from hypothesis import strategies as st
+from immutables import Map
+
+from forks_core.decider import Command, decide
+from forks_core.decider.ending import End
+from forks_core.decider.fork import Fork
+from forks_core.decider.jobs import (
+    Beat,
+    Hear,
+    HoldJob,
+    LaunchJob,
+    RequestKill,
+    StartClient,
+)
+from forks_core.decider.launching import Call
+from forks_core.decider.run import Init, SeeOrchestrator
+from forks_core.decider.train import Train
+from forks_core.decider.wait import Deliver
+from forks_core.errors import Refused
+from forks_core.reducer import fold
+from forks_core.reducer.stream import hear
+from forks_core.registry import INITIAL, SILENT, Registry, Stream
+from forks_core.rules.naming import in_order
+from forks_core.rules.outcome import Imposed
+from forks_events import Event, StreamEvent
+from forks_events.jobs import Text
+from forks_events.run import TailDropped
+from forks_events.stream import (
+    StreamOpened,
+    StreamRefused,
+    StreamResulted,
+    StreamRetried,
+    StreamTurned,
+)
+from forks_events.values import (
+    Binary,
+    Counters,
+    FileDigest,
+    Launch,
+    Mcp,
+    Process,
+    Settings,
+    Spent,
+    Thresholds,
+    Usage,
+)
+from forks_events.words import ErrorKind, Flag, Mode, Reason, Status
+
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
+BASES = ("a", "b", "c.3")
+MOST_JOBS = 5
+MODEL = "claude-opus-4-5"
+LAUNCH = Launch(
+    model=MODEL,
+    effort="high",
+    permission_mode="dontAsk",
+    tools=("Read", "Edit"),
+    allowed_tools=("Read", "Bash(git *)"),
+    disallowed_tools=(),
+    mcp=Mcp(strict=True, config="/run-forks/mcp-empty.json"),
+    append_system_prompt=FileDigest(path="/run-forks/preamble.md", sha256="e" * 64),
+    agent=None,
+    settings=None,
+    max_turns=None,
+    cwd="/repo",
+    binary=Binary(path="/usr/bin/claude", version="2.1.332", size=4096),
+    env=Map({"CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1", "DISABLE_AUTOUPDATER": "1"}),
+    keep_env=(),
+)
+SETTINGS = Settings(
+    parallel_cap=4,
+    orphan_after=900,
+    pings=False,
+    ttl_s=3600,
+    max_minutes=90.0,
+    stall_after_s=600,
+    no_output_s=120,
+    stagger_s=60,
+    thresholds=Thresholds(
+        rebase_commits=20,
+        rebase_lines=2000,
+        rebase_delta_tokens=40_000,
+        max_base_tokens=150_000,
+        max_rebases=3,
+    ),
+)
+INIT = Init(
+    run="00000000-0000-4000-8000-000000000000",
+    forks_version="0.1.0",
+    lab=True,
+    launch=LAUNCH,
+    settings=SETTINGS,
+    binary_resolved_by="PATH",
+    model_admission="no list",
+)
+
+
+@frozen(kw_only=True)
+class Move:
+    """One thing that somebody tries.
+
+    Args:
+        what: The name of a move.
+        who: Which job or base, by number.
+        how: Which of its variants, by number.
+        after_s: Seconds that pass before it.
+    """
+
+    what: str
+    who: int = 0
+    how: int = 0
+    after_s: int = 1
+
+
+def process(pid: int) -> Process:
+    """One of a few processes."""
+    return Process(host="h", boot="b", pid=pid, ticks=pid * 10)
+
+
+def call(number: int, *, block: str | None = None) -> Call:
+    """A call with a session of its own."""
+    return Call(
+        session=f"{number:08}-0000-4000-8000-000000000000",
+        block=block,
+        phase=number,
+        brief=Text(sha256=f"{number:x}" * 64, bytes=100),
+        brief_source="brief.md",
+        drift=(),
+        binary_version="2.1.332",
+        head=None,
+    )
+
+
+def said(job: str, how: int, at: datetime) -> StreamEvent:
+    """One of the things that a client says."""
+    usage = Usage(input=how, cache_creation=10, cache_read=how * 100)
+    spent = Spent(cost_usd=how / 10, models=Map({MODEL: Counters(usage=usage, cost_usd=how / 10)}))
+    opened = StreamOpened(
+        at=at,
+        job=job,
+        seen_at=at,
+        parser=1,
+        session=None if how % 2 else f"{how:08}-0000-4000-8000-000000000000",
+        model=MODEL,
+        client_version="2.1.332",
+        runtime=Map({"permissionMode": "dontAsk"}),
+        mcp_failed=(),
+    )
+    rest: tuple[StreamEvent, ...] = (
+        opened,
+        StreamTurned(at=at, job=job, seen_at=at, main=how != 1, model=MODEL, usage=usage),
+        StreamTurned(at=at, job=job, seen_at=at, main=True, model=MODEL, usage=usage),
+        StreamRetried(at=at, job=job, seen_at=at, attempt=1, delay_ms=5, error_status=429),
+        resulted(job, at, spent, usage),
+        StreamRefused(at=at, job=job, seen_at=at, requested=MODEL, effective="other"),
+    )
+    return rest[how % len(rest)]
+
+
+def resulted(job: str, at: datetime, spent: Spent, usage: Usage) -> StreamResulted:
+    """A good result."""
+    return StreamResulted(
+        at=at,
+        job=job,
+        seen_at=None,
+        subtype="success",
+        is_error=False,
+        error_kind=None,
+        api_error_status=None,
+        terminal_reason=None,
+        session=None,
+        num_turns=1,
+        spent=spent,
+        usage=usage,
+        denials=(),
+        text_bytes=2,
+        killed_work=0,
+        resets_at=None,
+    )
+
+
+def summed(events: Iterable[StreamEvent]) -> Stream:
+    """Sum a stream up."""
+    stream = SILENT
+    for event in events:
+        stream = hear(stream, event)
+    return stream
+
+
+_IMPOSED = (
+    None,
+    None,
+    Imposed(status=Status.KILLED, reason=Reason.KILL),
+    Imposed(status=Status.TIMEOUT, flags=(Flag.STALLED,)),
+    Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD),
+    Imposed(status=Status.FAILED, reason=Reason.SPAWN_FAILED, error_kind=ErrorKind.OTHER),
+)
+
+
+@define
+class Player:
+    """A run that is played: what was committed, what it folds to, and what the clients said."""
+
+    now: datetime = NOON
+    registry: Registry = INITIAL
+    commits: list[tuple[Event, ...]] = Factory(list)
+    raw: dict[str, list[StreamEvent]] = Factory(lambda: defaultdict(list))
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The whole history."""
+        return tuple(event for commit in self.commits for event in commit)
+
+    def play(self, move: Move) -> None:
+        """Try a move; what is refused, or says nothing, leaves no trace."""
+        command = self.step(move)
+        if command is not None:
+            self.ask(command)
+        elif move.what == "tail":
+            self.commit((TailDropped(at=self.now, bytes=move.how, sha256="0" * 64),))
+
+    def step(self, move: Move) -> Command | None:
+        """Let the time of a move pass, and make a command of it, if it is one now."""
+        self.now += timedelta(seconds=move.after_s, microseconds=move.how)
+        return None if move.what == "tail" else self.command(move)
+
+    def ask(self, command: Command) -> None:
+        """Decide a command, and fold what it says."""
+        try:
+            self.commit(decide(command, self.registry, self.now))
+        except Refused:
+            return
+
+    def commit(self, events: tuple[Event, ...]) -> None:
+        """Fold one commit."""
+        self.registry = fold(events, self.registry)
+        if events:
+            self.commits.append(events)
+
+    def command(self, move: Move) -> Command | None:
+        """Make a command of a move, or None when there is nothing to aim it at."""
+        jobs = in_order(self.registry.jobs)
+        base = BASES[move.who % len(BASES)]
+        match move.what:
+            case "see":
+                return SeeOrchestrator()
+            case "deliver":
+                return Deliver(names=tuple(jobs) if move.how % 2 else None, first=move.how > 3)
+            case "train" if len(jobs) < MOST_JOBS:
+                return Train(base=base, call=call(len(jobs) + 1))
+            case "fork" if len(jobs) < MOST_JOBS:
+                return self._fork(base, len(jobs) + 1, move.how)
+            case "train" | "fork":
+                return None
+            case _ if jobs:
+                return self._of_job(jobs[-1 - move.who % len(jobs)], move)
+            case _:
+                return None
+
+    def _fork(self, base: str, number: int, how: int) -> Fork:
+        return Fork(
+            base=base,
+            call=call(number, block=f"block {number}"),
+            mode=Mode.PARALLEL if how % 2 else Mode.SEQUENTIAL,
+            paths=("src",) if how % 3 else None,
+            max_s=None,
+            max_budget_usd=0.5 if how == 1 else None,
+            stagger_s=None,
+            force=how == 0,
+        )
+
+    def _of_job(self, job: str, move: Move) -> Command:
+        match move.what:
+            case "launch":
+                return LaunchJob(job=job, supervisor=process(move.how + 1))
+            case "hold":
+                return HoldJob(job=job, behind=f"j{move.how + 1:04}")
+            case "start":
+                return StartClient(job=job, client=process(move.how + 11))
+            case "beat":
+                flags = (Flag.STALLED,) * (move.how % 2)
+                return Beat(job=job, output_at=self.now if move.how else None, flags=flags)
+            case "kill":
+                return RequestKill(job=job, reason=Reason.KILL)
+            case "hear":
+                after = len(self.raw[job])
+                self.raw[job].append(said(job, move.how, self.now))
+                return Hear(job=job, after=after, said=tuple(self.raw[job][after:]))
+            case "end":
+                return self._end(job, move.how)
+            case _:
+                raise AssertionError(move.what)
+
+    def _end(self, job: str, how: int) -> End:
+        if how == 1:
+            self.raw[job] += [said(job, of, self.now) for of in (0, 2, 4)]
+        heard = tuple(self.raw[job])
+        return End(
+            job=job,
+            said=heard,
+            stream=summed(heard),
+            raw=Text(sha256="a" * 64, bytes=len(heard)) if heard else None,
+            exit_code=0 if how < 3 else -15,
+            imposed=_IMPOSED[how % len(_IMPOSED)],
+            head="c" * 40,
+        )
+
+
+_FEW = ("see", "train", "tail", "kill")
+_MANY = ("train", "fork", "fork", "launch", "hold", "start", "beat", "hear", "end", "deliver")
+MOVES = st.builds(
+    Move,
+    what=st.sampled_from(_FEW + _MANY * 2),
+    who=st.integers(0, MOST_JOBS - 1),
+    how=st.integers(0, 5),
+    after_s=st.sampled_from([0, 1, 61, 3600]),
+)
+_LIFE = (("train", 0), ("launch", 0), ("start", 0), ("hear", 0))
+_TRAINED = tuple(Move(what=what, how=how) for what, how in (*_LIFE, ("end", 1)))
+_FAILED = tuple(Move(what=what, how=how) for what, how in (*_LIFE, ("end", 3), ("train", 0)))
+# Where nothing was trained, nothing can be forked: most stories begin with a base that stands.
+STORIES = st.tuples(
+    st.sampled_from([_TRAINED, _TRAINED, _FAILED, ()]), st.lists(MOVES, min_size=5, max_size=40)
+).map(lambda parts: parts[0] + tuple(parts[1]))
+
+
+def played(moves: Iterable[Move]) -> Player:
+    """Play moves on a run that was opened."""
+    player = Player()
+    player.ask(INIT)
+    for move in moves:
+        player.play(move)
+    return player
