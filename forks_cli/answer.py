@@ -1,5 +1,6 @@
 """What a verb answers: one JSON object, and an exit code."""
 
+import contextlib
 import json
 import os
 import sys
@@ -29,6 +30,9 @@ class Answer:
 
 def print_answer(answer: Answer) -> int:
     """Print the object as one line on standard output, flushed; tell the exit code."""
+    if sys.stdout is None:
+        diagnose("cannot write the answer: standard output is closed")
+        return Exit.REFUSED
     try:
         sys.stdout.write(json.dumps(answer.content) + "\n")
         sys.stdout.flush()
@@ -41,6 +45,7 @@ def print_answer(answer: Answer) -> int:
 
 
 def diagnose(text: str) -> None:
-    """Say something to whoever watches, on standard error."""
-    sys.stderr.write(f"forks: {text}\n")
-    sys.stderr.flush()
+    """Say something to whoever watches, on standard error; nobody need."""
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(f"forks: {text}\n")
+        sys.stderr.flush()

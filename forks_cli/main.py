@@ -17,10 +17,20 @@ from forks_cli.verbs import LAUNCHING, SUMMARIES
 from forks_core.claude.environment import CHILD
 from forks_core.errors import ForksError, Refused
 
+_STANDARD_ERROR = 2
+
 
 def main() -> int:
     """Run one command, and return its exit code."""
+    _fill_standard_streams()
     return print_answer(answer(sys.argv[1:]))
+
+
+def _fill_standard_streams() -> None:
+    """Let no file of ours take the number of a standard stream that the caller has closed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        pass
+    os.close(number)
 
 
 def answer(words: Sequence[str]) -> Answer:
@@ -47,6 +57,8 @@ def answer(words: Sequence[str]) -> Answer:
 
 def _dispatch(words: Sequence[str]) -> Answer:
     top = _top_parser()
+    if any(not _is_unicode(word) for word in words):
+        top.error("arguments must be Unicode text")
     if not words or words[0].startswith("-"):
         arguments = top.parse_all(words)
         if arguments.version:
@@ -63,6 +75,15 @@ def _dispatch(words: Sequence[str]) -> Answer:
         raise Refused(f"not inside a fork: {CHILD} is set", command=name)
     result: Answer = verb.run(parsed)
     return result
+
+
+def _is_unicode(word: str) -> bool:
+    """Tell it from bytes that are no UTF-8, which neither a log nor JSON can hold."""
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _top_parser() -> Parser:

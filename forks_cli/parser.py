@@ -3,7 +3,9 @@
 import argparse
 import math
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+Number = TypeVar("Number", int, float)
 
 LAUNCH_FIELDS = (
     "model",
@@ -15,7 +17,13 @@ LAUNCH_FIELDS = (
     "agent",
     "cwd",
     "binary",
+    "settings",
+    "max-turns",
+    "env",
+    "git-instructions",
 )
+LARGEST = 1_000_000_000
+"""No number of ours is larger: as seconds it is 31 years, and times can still be reckoned."""
 
 
 class UsageError(Exception):
@@ -88,7 +96,7 @@ def positive_int(text: str) -> int:
     value = int(text)
     if value <= 0:
         raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
-    return value
+    return _bounded(value)
 
 
 def not_negative_int(text: str) -> int:
@@ -96,7 +104,7 @@ def not_negative_int(text: str) -> int:
     value = int(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"must not be negative: {text}")
-    return value
+    return _bounded(value)
 
 
 def positive_float(text: str) -> float:
@@ -104,4 +112,10 @@ def positive_float(text: str) -> float:
     value = float(text)
     if not (value > 0 and math.isfinite(value)):
         raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
+    return _bounded(value)
+
+
+def _bounded(value: Number) -> Number:
+    if value > LARGEST:
+        raise argparse.ArgumentTypeError(f"must be at most {LARGEST}")
     return value

@@ -21,11 +21,11 @@ from forks_cli.stage import BLOCKS, Stage, stage, work_of
 from forks_core.errors import ForksError, Refused
 from forks_core.projections.head import head_row
 from forks_core.projections.plain import plain
-from forks_core.projections.reaping import supervisor_of
 from forks_core.system.killer import kill
 from forks_core.system.open_run import OpenRun, open_configured
-from forks_events.jobs import Reason
+from forks_events.jobs import JobLaunched
 from forks_events.values import Process
+from forks_events.words import Reason
 
 MODEL = "claude-opus-4-5"
 _LOOK_S = 0.05
@@ -100,12 +100,12 @@ class _Show:
         """Fold what is new, one event after the other, and name it on standard error."""
         live = self.opened.live
         for envelope in live.log.read(live.head.seq + 1).envelopes:
-            job = getattr(envelope.event, "job", "")
-            diagnose(f"  {envelope.seq:3} {type(envelope.event).__name__} {job}".rstrip())
+            event = envelope.event
+            job = getattr(event, "job", "")
+            if isinstance(event, JobLaunched):
+                self._supervisors.add(event.supervisor)
+            diagnose(f"  {envelope.seq:3} {type(event).__name__} {job}".rstrip())
         live.refresh()
-        for job in live.registry.jobs.values():
-            if supervisor := supervisor_of(job):
-                self._supervisors.add(supervisor)
 
     def until_done(self, where: tuple[str, ...]) -> list[dict[str, Any]]:
         """Follow until every job has ended, then have the results delivered."""

@@ -25,7 +25,7 @@ from forks_core.system.launching import launch
 from forks_core.system.open_run import OpenRun, open_configured
 from forks_core.system.reaper import reap
 from forks_events.codec import unstructure
-from forks_events.jobs import Mode
+from forks_events.words import Mode
 from forks_templates import FORK
 
 

@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     command = _command(arguments, opened, preamble)
     before = opened.registry
     opened.folder.create(preamble)
-    changed = bool(transact(opened.live, command)) and before.run is not None
+    changed = _record(opened, command) and before.run is not None
     return Answer(
         {
             "ok": True,
@@ -100,6 +100,14 @@ def run(arguments: argparse.Namespace) -> Answer:
     )
 
 
+def _record(opened: OpenRun, command: Init) -> bool:
+    """Tell whether something was recorded."""
+    try:
+        return bool(transact(opened.live, command))
+    except Refused as error:
+        raise Refused(error.message, **error.fields, state=str(opened.folder.path)) from error
+
+
 def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) -> Init:
     model = _model(arguments.model)
     mode = _permission_mode(arguments.permission_mode)
@@ -111,6 +119,7 @@ def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) ->
     cwd = _cwd(arguments.cwd)
     via = _admission(model, Path(cwd))
     binary, how = _binary(arguments.binary)
+    found = inspect(binary)
     folder = opened.folder
     fixed = folder.preamble
     prompt = file_sha256(fixed) if fixed.exists() else sha256(preamble)
@@ -127,7 +136,7 @@ def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) ->
         settings=_settings_file(arguments.settings),
         max_turns=arguments.max_turns,
         cwd=cwd,
-        binary=inspect(binary),
+        binary=found,
         env=Map(pinned(git_instructions=arguments.git_instructions == "on")),
         keep_env=tuple(sorted(set(arguments.env or ()))),
     )

@@ -8,8 +8,8 @@ from forks_cli.parser import add_run
 from forks_core.projections.jobs import job_status
 from forks_core.system.killer import kill
 from forks_core.system.open_run import open_configured
-from forks_events.jobs import Reason
 from forks_events.values import Process
+from forks_events.words import Reason
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,11 +35,12 @@ def run(arguments: argparse.Namespace) -> Answer:
     """Wait, then deliver what is over."""
     opened = open_configured(arguments.run, "wait")
     names = _names(arguments, opened)
-    transact(opened.live, SeeOrchestrator())
     until = time.monotonic() + arguments.timeout
     reap_at = 0.0
     while True:
         if time.monotonic() >= reap_at:
+            # As long as somebody waits, no job is an orphan.
+            transact(opened.live, SeeOrchestrator())
             reap(opened)
             reap_at = time.monotonic() + opened.timings.wait_poll_s
         met = waiting(opened.live.refresh(), names, first=arguments.any).met

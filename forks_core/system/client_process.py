@@ -69,11 +69,19 @@ class ClientProcess:
         self._prompt = prompt
         self._chunks: queue.SimpleQueue[Chunk | None] = queue.SimpleQueue()
         self.drained = False
-        for work in (self._feed, self._pump):
-            threading.Thread(target=work, daemon=True).start()
+        self._broken: OSError | None = None
+        threading.Thread(target=self._feed, daemon=True).start()
+        self._pumping = threading.Thread(target=self._pump, daemon=True)
+        self._pumping.start()
 
     def chunks(self, wait_s: float) -> list[Chunk]:
-        """Take what has come, waiting at most ``wait_s`` seconds for the first of it."""
+        """Take what has come, waiting at most ``wait_s`` seconds for the first of it.
+
+        Raises:
+            OSError: It could not be kept.
+        """
+        if self._broken:
+            raise self._broken
         taken: list[Chunk] = []
         with contextlib.suppress(queue.Empty):
             chunk = self._chunks.get(timeout=wait_s)
@@ -102,6 +110,10 @@ class ClientProcess:
         _reap_adopted(self._child.pid)
         return self.exit_code
 
+    def join(self, within_s: float) -> None:
+        """Wait until its output is kept to the end, at most so long."""
+        self._pumping.join(within_s)
+
     def _feed(self) -> None:
         stdin = self._child.stdin
         assert stdin is not None  # noqa: S101 - it is a pipe
@@ -122,6 +134,8 @@ class ClientProcess:
                 _write(self._raw, data)
                 self._chunks.put(Chunk(lines=tuple(framer.feed(data)), at=datetime.now(UTC)))
             self._chunks.put(Chunk(lines=tuple(framer.close()), at=datetime.now(UTC)))
+        except OSError as error:
+            self._broken = error
         finally:
             self._chunks.put(None)
 

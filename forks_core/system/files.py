@@ -70,12 +70,19 @@ def read_text(path: Path, what: str) -> str:
         Refused: It cannot be read, or is no UTF-8; ``what`` is the field that names it.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         detail = error.strerror if isinstance(error, OSError) else str(error)
         raise Refused(f"cannot read {what}", **{what: str(path), "detail": detail}) from error
 
 
 def working_directory() -> str:
-    """The process's working directory, as a text that paths are relative to."""
-    return os.getcwd()  # noqa: PTH109 - paths are texts until they are normalised
+    """The process's working directory, as a text that paths are relative to.
+
+    Raises:
+        Refused: It is gone.
+    """
+    try:
+        return os.getcwd()  # noqa: PTH109 - paths are texts until they are normalised
+    except FileNotFoundError as error:
+        raise Refused("the working directory is gone") from error

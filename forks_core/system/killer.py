@@ -12,8 +12,8 @@ from forks_core.system.open_run import OpenRun
 from forks_core.system.processes import survivors
 from forks_core.system.raw import printed
 from forks_core.transact import transact
-from forks_events.jobs import Reason, Status
 from forks_events.values import Process
+from forks_events.words import Reason, Status
 
 
 @frozen(kw_only=True)

@@ -13,14 +13,15 @@ from forks_core.rules.outcome import Imposed
 from forks_core.system.open_run import OpenRun
 from forks_core.system.spawn import spawn_supervisor
 from forks_core.transact import transact
-from forks_events.jobs import JobCreated, Reason, Status
+from forks_events.jobs import JobCreated
 from forks_events.values import Launch
+from forks_events.words import Reason, Status
 
 Spawn = Callable[[OpenRun, str, dict[str, str]], None]
 
 
 def launch(run: OpenRun, command: Train | Fork, spawn: Spawn = spawn_supervisor) -> JobCreated:
-    """Create a job and start its supervisor.
+    """Create a job and start its supervisor; asked again, nothing more is started.
 
     A supervisor that cannot be started ends the job as failed; it is no refusal, since the job
     is recorded by then.
@@ -31,8 +32,12 @@ def launch(run: OpenRun, command: Train | Fork, spawn: Spawn = spawn_supervisor)
     Raises:
         Refused: The command cannot be; nothing was recorded, nothing started.
     """
-    envelopes = transact(run.live, command)
-    job = next(known.event for known in envelopes if isinstance(known.event, JobCreated))
+    said = transact(run.live, command)
+    job = next(
+        job.spec for job in run.registry.jobs.values() if job.spec.session == command.call.session
+    )
+    if not said:
+        return job
     environment = scrub(_host(), _launch(run, job), run.marker(job.job))
     try:
         spawn(run, job.job, environment)

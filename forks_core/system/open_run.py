@@ -19,9 +19,9 @@ from forks_core.system.state_folder import StateFolder
 from forks_core.system.timings import timings
 from forks_core.transact import Live
 from forks_events.envelope import Author
-from forks_events.jobs import Kind
 from forks_events.run import RunConfigured
 from forks_events.values import Launch
+from forks_events.words import Kind
 
 
 @frozen(kw_only=True)

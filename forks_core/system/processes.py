@@ -109,7 +109,7 @@ class SystemProcesses:
 
 
 def send(process: Process, number: signal.Signals) -> bool:
-    """Signal exactly this process; False when it does not run any more."""
+    """Signal exactly this process; False when it does not run any more, or is not ours."""
     try:
         descriptor = os.pidfd_open(process.pid)
     except ProcessLookupError:
@@ -117,7 +117,8 @@ def send(process: Process, number: signal.Signals) -> bool:
     try:
         if identify(process.pid) != process:
             return False
-        with contextlib.suppress(ProcessLookupError):
+        # Who took another user's identity is not ours to signal: it shows among the survivors.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             signal.pidfd_send_signal(descriptor, number)
             return True
         return False
@@ -139,8 +140,9 @@ def _end_group(root: Process) -> None:
 
 
 def _below(roots: Sequence[Process]) -> list[Process]:
+    """What descends from those roots that still are who they were, the caller excepted."""
     rows = _rows() if roots else {}
-    pids = {root.pid for root in roots}
+    pids = {root.pid for root in roots if root.pid in rows and _process(rows[root.pid]) == root}
     me = os.getpid()
     return [_process(rows[pid]) for pid in descendants(rows, pids) if pid != me]
 

@@ -12,7 +12,8 @@ from forks_core.registry import SILENT, Stream
 from forks_core.system.files import sync_folder
 from forks_core.system.state_folder import StateFolder
 from forks_events import StreamEvent
-from forks_events.jobs import ErrorKind, Text
+from forks_events.jobs import Text
+from forks_events.words import ErrorKind
 
 _STDERR_TAIL = 64 * 1024
 

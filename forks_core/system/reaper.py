@@ -6,7 +6,7 @@ from forks_core.rules.outcome import Imposed
 from forks_core.system.open_run import OpenRun
 from forks_core.system.raw import printed
 from forks_core.transact import transact
-from forks_events.jobs import Reason, Status
+from forks_events.words import Reason, Status
 
 
 def reap(run: OpenRun) -> list[str]:

@@ -76,7 +76,7 @@ class StateFolder:
             for name in ("", "briefs", "raw", "notes", "logs", "cache"):
                 folder = self.path / name
                 if not folder.is_dir():
-                    folder.mkdir(mode=PRIVATE_FOLDER, parents=True)
+                    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
                     sync_folder(folder.parent)
             for path, data in (
                 (self.path / ".gitignore", _IGNORED.encode()),

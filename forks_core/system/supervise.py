@@ -1,6 +1,7 @@
 """The supervisor's program: ``python -P -m forks_core.system.supervise --run RUN --job JOB``."""
 
 import argparse
+import contextlib
 import ctypes
 import os
 
@@ -9,10 +10,12 @@ from forks_core.system.open_run import open_configured
 from forks_core.system.supervisor import Supervisor
 
 _PR_SET_CHILD_SUBREAPER = 36
+_STANDARD_ERROR = 2
 
 
 def main() -> None:
     """Supervise one job; standard output and error go to the supervisor's log."""
+    close_inherited()
     parser = argparse.ArgumentParser(prog="forks supervisor")
     parser.add_argument("--run", required=True)
     parser.add_argument("--job", required=True)
@@ -22,6 +25,14 @@ def main() -> None:
     run = open_configured(arguments.run, "supervise")
     os.chdir(run.folder.path)
     Supervisor(run, arguments.job, log).supervise()
+
+
+def close_inherited() -> None:
+    """Close what the caller left open to us: nobody shall wait on a pipe for as long as we live."""
+    for number in [int(name) for name in os.listdir("/proc/self/fd")]:  # noqa: PTH208 - numbers
+        if number > _STANDARD_ERROR:
+            with contextlib.suppress(OSError):
+                os.close(number)
 
 
 def become_subreaper() -> None:

@@ -6,52 +6,30 @@ beats when it has nothing else to say; it ends what overstays; it sweeps what th
 and the end is one commit. When the log says that the job is over, or shall be killed, it obeys.
 """
 
+import contextlib
 import time
-from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 from attrs import frozen
 
 from forks_core.claude.argv import argv
-from forks_core.decider import Command
 from forks_core.decider.ending import End
 from forks_core.decider.jobs import Beat, HoldJob, LaunchJob, StartClient
-from forks_core.decider.run import settings_of
-from forks_core.errors import LogLocked
-from forks_core.registry import Job, Launched
+from forks_core.registry import Launched
 from forks_core.rules.outcome import Imposed
-from forks_core.rules.supervision import Limits, Overdue, behind, is_stalled, overdue
+from forks_core.rules.supervision import Overdue, behind, is_stalled, overdue
 from forks_core.system import git
 from forks_core.system.client_process import ClientProcess
 from forks_core.system.diagnostics import Diagnostics
+from forks_core.system.impositions import FAILED, IMPOSED, launch_error
 from forks_core.system.listener import Listener
 from forks_core.system.open_run import OpenRun
-from forks_core.system.orchestrator_watch import OrchestratorWatch
 from forks_core.system.processes import myself, survivors
-from forks_core.system.raw import digest, stderr_kind
-from forks_core.transact import transact
-from forks_events.jobs import ErrorKind, Flag, JobCreated, Kind, Reason, Status
-from forks_events.values import Launch
+from forks_core.system.raw import digest, printed, stderr_kind
+from forks_core.system.supervised import Over, Supervised
+from forks_events.words import Flag, Kind
 
 _HOLD_POLL_S = 0.05
-
-# What we impose on a client that is ended for being overdue. A refused model and a result without
-# an exit are concluded from the stream itself.
-_IMPOSED: Mapping[Overdue, Imposed] = {
-    Overdue.TIMEOUT: Imposed(status=Status.TIMEOUT, detail="wall time"),
-    Overdue.ORPHANED: Imposed(status=Status.KILLED, reason=Reason.ORPHANED, flags=(Flag.ORPHANED,)),
-    Overdue.NO_OUTPUT: Imposed(
-        status=Status.FAILED,
-        reason=Reason.NO_RESULT,
-        detail="no output",
-        error_kind=ErrorKind.STARTUP,
-    ),
-}
-
-
-class Over(Exception):
-    """Somebody else has ended the job."""
 
 
 @frozen(kw_only=True)
@@ -75,20 +53,18 @@ class Supervisor:
         self._name = name
         self._log = log
         self._me = myself()
-        self._orchestrator = OrchestratorWatch()
-        self._listener = Listener(name, self._now_s)
+        self._mine = Supervised(run, name, log)
+        self._listener = Listener(name, self._mine.now_s)
         self._client: ClientProcess | None = None
         self._started_s: float | None = None
         self._ended_s: float | None = None
-        self._spoke_s = self._now_s
-        self._looked_s = self._now_s
         self._flags: tuple[Flag, ...] = ()
 
     def supervise(self) -> None:
         """Take the job on, unless it is refused to us, and see it through."""
         try:
-            self._insist(LaunchJob(job=self._name, supervisor=self._me))
-            state = self._job.state
+            self._mine.insist(LaunchJob(job=self._name, supervisor=self._me))
+            state = self._mine.job.state
             if isinstance(state, Launched) and state.supervisor == self._me:
                 self._see_through()
             else:
@@ -99,7 +75,7 @@ class Supervisor:
         except Exception:
             self._log.exception("failed")
             self._sweep()
-            self._end(Imposed(status=Status.FAILED, reason=Reason.SUPERVISOR_ERROR))
+            self._fail()
             raise
 
     def _see_through(self) -> None:
@@ -110,8 +86,7 @@ class Supervisor:
             self._start()
         except OSError as error:
             self._log.warning("launch failed", error=str(error))
-            detail = error.strerror or type(error).__name__
-            self._end(Imposed(status=Status.FAILED, reason=Reason.LAUNCH_ERROR, detail=detail))
+            self._end(launch_error(error))
             return
         self._finish(self._watch())
 
@@ -119,46 +94,49 @@ class Supervisor:
 
     def _hold(self) -> bool:
         """Wait for earlier siblings; False when the job shall be killed meanwhile."""
-        until_s = self._now_s + self._spec.stagger_s
-        while (other := behind(self._run.live.refresh(), self._job)) and self._now_s < until_s:
+        mine = self._mine
+        until_s = mine.now_s + mine.spec.stagger_s
+        told: str | None = None
+        while (other := behind(self._run.live.refresh(), mine.job)) and mine.now_s < until_s:
             self._flags = (Flag.HELD,)
-            self._tell(HoldJob(job=self._name, behind=other))
+            if other != told and mine.tell(HoldJob(job=self._name, behind=other)):
+                told = other
             self._beat()
-            if self._is_unwanted():
+            if mine.is_unwanted():
                 return False
             time.sleep(_HOLD_POLL_S)
-        return not self._is_unwanted()
+        return not mine.is_unwanted()
 
     def _start(self) -> None:
-        folder, launch = self._run.folder, self._launch
+        folder, mine = self._run.folder, self._mine
         self._client = ClientProcess(
-            argv(launch, self._spec),
-            launch.cwd,
-            folder.brief(self._spec.brief.sha256).read_bytes(),
+            argv(mine.launch, mine.spec),
+            mine.launch.cwd,
+            folder.brief(mine.spec.brief.sha256).read_bytes(),
             folder.raw(self._name),
             folder.stderr(self._name),
         )
-        self._started_s = self._now_s
+        self._started_s = mine.now_s
         self._listener = Listener(self._name, self._started_s)
-        self._insist(StartClient(job=self._name, client=self._client.process))
+        mine.insist(StartClient(job=self._name, client=self._client.process))
 
     # While it runs
 
     def _watch(self) -> Ending:
-        client = self._running_client
-        limits = self._limits
+        client, mine = self._running_client, self._mine
+        limits = mine.limits
         while True:
-            self._listener.take(client.chunks(self._run.timings.tick_s), self._now_s)
+            self._listener.take(client.chunks(self._run.timings.tick_s), mine.now_s)
             self._report()
             if client.poll():
                 return Ending()
-            watch = self._listener.watch(self._now_s, self._orchestrator_silent_s())
+            watch = self._listener.watch(mine.now_s, mine.orchestrator_silent_s())
             if found := overdue(watch, limits):
                 self._log.info("overdue", why=found.value)
                 return Ending(overdue=found)
             if is_stalled(watch, limits):
                 self._raise_flag(Flag.STALLED)
-            if self._look() and self._is_unwanted():
+            if mine.look() and mine.is_unwanted():
                 return Ending()
             self._beat()
 
@@ -168,55 +146,35 @@ class Supervisor:
         if news is None:
             return
         self._running_client.sync()
-        if self._tell(news):
+        if self._mine.tell(news):
             self._listener.recorded()
-
-    def _look(self) -> bool:
-        """Fold what others have said, now and then; True when that was done."""
-        if self._now_s - self._looked_s < self._run.timings.orphan_check_s:
-            return False
-        self._looked_s = self._now_s
-        self._run.live.refresh()
-        return True
-
-    def _is_unwanted(self) -> bool:
-        """Tell whether a kill was asked for; when the job is over already, give up at once."""
-        job = self._job
-        if job.ended:
-            raise Over
-        return job.kill is not None
 
     def _raise_flag(self, flag: Flag) -> None:
         if flag not in self._flags:
             self._flags = (*self._flags, flag)
-            self._spoke_s = float("-inf")  # so that the next beat comes at once
+            self._mine.speak_soon()
 
     def _beat(self) -> None:
-        if self._now_s - self._spoke_s >= self._run.timings.heartbeat_s:
+        if self._mine.quiet_s >= self._run.timings.heartbeat_s:
             output_at = self._listener.output_at
-            self._tell(Beat(job=self._name, output_at=output_at, flags=self._flags))
-
-    def _orchestrator_silent_s(self) -> float | None:
-        run = self._run.registry.run
-        seen_at = run.orchestrator_seen_at if run else None
-        return self._orchestrator.silent_s(seen_at, self._now, self._now_s)
+            self._mine.tell(Beat(job=self._name, output_at=output_at, flags=self._flags))
 
     # The end
 
     def _finish(self, ending: Ending) -> None:
         """Sweep, drain, and say how it ended."""
         client = self._running_client
-        self._ended_s = self._now_s
+        self._ended_s = self._mine.now_s
         left = self._sweep()
         exit_code = client.wait()
         self._drain(client)
         flags = self._flags
         if ending.overdue is Overdue.LINGERS:
             flags = (*flags, Flag.KILLED_AFTER_RESULT)
-        elif left and ending.overdue is None and not self._job.kill:
+        elif left and ending.overdue is None and not self._mine.job.kill:
             flags = (*flags, Flag.LEFTOVERS_SWEPT)
         self._flags = flags
-        imposed = _IMPOSED.get(ending.overdue) if ending.overdue else None
+        imposed = IMPOSED.get(ending.overdue) if ending.overdue else None
         self._end(imposed, exit_code=None if ending.overdue else exit_code)
 
     def _sweep(self) -> int:
@@ -231,12 +189,12 @@ class Supervisor:
 
     def _drain(self, client: ClientProcess) -> None:
         """Hear the rest, for a bounded time: nobody should hold the pipe open any more."""
-        until_s = self._now_s + self._run.timings.reader_join_s
-        while not client.drained and self._now_s < until_s:
-            self._listener.take(client.chunks(self._run.timings.tick_s), self._now_s)
+        until_s = self._mine.now_s + self._run.timings.reader_join_s
+        while not client.drained and self._mine.now_s < until_s:
+            self._listener.take(client.chunks(self._run.timings.tick_s), self._mine.now_s)
 
     def _end(self, imposed: Imposed | None, exit_code: int | None = None) -> None:
-        folder, spec = self._run.folder, self._spec
+        folder, mine = self._run.folder, self._mine
         command = End(
             job=self._name,
             said=self._listener.said,
@@ -246,72 +204,38 @@ class Supervisor:
             stderr_kind=stderr_kind(folder, self._name),
             imposed=imposed,
             wall_s=self._wall_s,
-            head=git.head(Path(self._launch.cwd)) if spec.kind is Kind.TRAIN else None,
-            note=self._run.has_note(self._job),
+            head=git.head(Path(mine.launch.cwd)) if mine.spec.kind is Kind.TRAIN else None,
+            note=self._run.has_note(mine.job),
             flags=self._flags,
         )
-        self._insist(command)
+        mine.insist(command)
 
-    # Small things
-
-    def _tell(self, command: Command) -> bool:
-        """Transact; False when the log was locked for too long, so that it must be said again."""
-        try:
-            said = transact(self._run.live, command)
-        except LogLocked as error:
-            self._log.warning("log locked", **error.fields)
-            return False
-        if said:
-            self._spoke_s = self._now_s
-        elif self._job.ended:
-            raise Over
-        return True
-
-    def _insist(self, command: Command) -> None:
-        """Transact, however long the log is locked."""
-        while not self._tell(command):
-            self._log.warning("said again", command=type(command).__name__)
+    def _fail(self) -> None:
+        """End it by what the raw file holds: we may have heard less."""
+        if self._client:
+            self._client.join(self._run.timings.reader_join_s)
+        found = printed(self._run.folder, self._name)
+        command = End(
+            job=self._name,
+            said=found.said,
+            stream=found.stream,
+            raw=found.raw,
+            stderr_kind=found.stderr_kind,
+            imposed=FAILED,
+            wall_s=self._wall_s,
+            note=self._run.has_note(self._mine.job),
+            flags=self._flags,
+        )
+        with contextlib.suppress(Over):
+            self._mine.insist(command)
 
     @property
     def _wall_s(self) -> float:
         if self._started_s is None:
             return 0.0
-        return (self._now_s if self._ended_s is None else self._ended_s) - self._started_s
-
-    @property
-    def _job(self) -> Job:
-        return self._run.job(self._name)
-
-    @property
-    def _spec(self) -> JobCreated:
-        return self._job.spec
-
-    @property
-    def _launch(self) -> Launch:
-        return self._run.launch_of(self._job)
-
-    @property
-    def _limits(self) -> Limits:
-        settings = settings_of(self._run.registry)
-        timings = self._run.timings
-        return Limits(
-            max_s=self._spec.max_s,
-            stall_after_s=settings.stall_after_s,
-            no_output_s=settings.no_output_s,
-            orphan_after_s=settings.orphan_after,
-            result_linger_s=timings.result_linger_s,
-            background_linger_s=timings.background_linger_s,
-        )
+        return (self._mine.now_s if self._ended_s is None else self._ended_s) - self._started_s
 
     @property
     def _running_client(self) -> ClientProcess:
         assert self._client is not None  # noqa: S101 - it was started
         return self._client
-
-    @property
-    def _now(self) -> datetime:
-        return self._run.live.clock.now()
-
-    @property
-    def _now_s(self) -> float:
-        return self._run.live.clock.monotonic()

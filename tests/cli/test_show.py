@@ -1,0 +1,62 @@
+"""``show``: a job or a base in full, any number of times."""
+
+from tests.driver import Run, ok
+
+
+class TestJob:
+    """A job's row, result, words, files, command line and state."""
+
+    def test_as_often_as_one_likes(self, ready: Run) -> None:
+        """It is the same before and after the delivery but for the delivery, and records nothing."""
+        job = ready.fork({"stderr": "a complaint\n"}, {"say": "the answer"})
+        ready.end_of(job)
+        before = ready.snapshot()
+        content = ok(ready.forks("show", job))
+        assert ready.snapshot() == before
+        assert set(content) == {
+            *("job", "result", "text", "stderr", "created", "brief"),
+            *("supervisor_log", "argv", "state", "head"),
+        }
+        assert (content["text"], content["stderr"]) == ("the answer", "a complaint\n")
+        assert content["result"]["raw"] == str(ready.state / "raw" / f"{job}.jsonl")
+        assert content["result"]["raw_sha256"] == ready.end_of(job)["raw"]["sha256"]
+        assert content["argv"][0] == str(ready.client)
+        assert content["created"]["job"] == job
+        ok(ready.ask("wait", job))
+        assert ok(ready.ask("show", job))["result"] == content["result"]
+
+    def test_one_that_runs(self, inited: Run) -> None:
+        """Before its end there is no result, but all that is known."""
+        job = inited.train({"say": "so far"}, {"sleep": 60})
+        inited.wait_for(lambda: bool(inited.events("StreamTurned", job)))
+        content = ok(inited.ask("show", job))
+        assert content["result"] is None
+        assert content["job"]["status"] == "running"
+
+    def test_without_its_files(self, ready: Run) -> None:
+        """What the log knows is shown when the raw files and briefs are gone."""
+        for name in ("raw", "briefs"):
+            for path in (ready.state / name).iterdir():
+                path.unlink()
+        content = ok(ready.ask("show", "j0001"))
+        assert (content["text"], content["stderr"]) == (None, "")
+        assert content["result"]["status"] == "ok"
+
+
+class TestBase:
+    """A base's row, its launch, and what its client reported of its surroundings."""
+
+    def test_base(self, shared: Run) -> None:
+        """All three of them."""
+        content = ok(shared.ask("show", "base"))
+        assert set(content) == {"base", "launch", "runtime", "head"}
+        assert content["base"]["name"] == "base"
+        assert content["launch"]["model"] == "claude-opus-4-5"
+        assert content["runtime"]["permissionMode"] == "dontAsk"
+
+    def test_unknown(self, shared: Run) -> None:
+        """What there is none of is refused, with what there is."""
+        said = shared.ask("show", "j0009")
+        assert said.error == "unknown job or base"
+        assert said.content["name"] == "j0009"
+        assert (said.content["jobs"], said.content["bases"]) == (["j0001"], ["base"])

@@ -1,0 +1,54 @@
+"""Fixtures that several test modules share."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.driver import Run
+
+MakeRun = Callable[..., Run]
+
+
+@pytest.fixture
+def make_run(tmp_path: Path) -> Iterator[MakeRun]:
+    """Makes runs with timings of their own; none may leave a process behind."""
+    made: list[Run] = []
+
+    def make(**timings: float) -> Run:
+        made.append(Run(tmp_path / f"r{len(made)}", **timings))
+        return made[-1]
+
+    yield make
+    for run in made:
+        run.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """A run whose base is trained, for tests that only look."""
+    made = Run(tmp_path_factory.mktemp("shared"))
+    made.init()
+    made.trained()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def run(make_run: MakeRun) -> Run:
+    """A run log that had no init yet."""
+    return make_run()
+
+
+@pytest.fixture
+def inited(run: Run) -> Run:
+    """A run that had its init."""
+    run.init()
+    return run
+
+
+@pytest.fixture
+def ready(inited: Run) -> Run:
+    """A run whose base is trained."""
+    inited.trained()
+    return inited
