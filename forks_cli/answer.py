@@ -28,20 +28,25 @@ class Answer:
     code: Exit = Exit.OK
 
 
-def print_answer(answer: Answer) -> int:
-    """Print the object as one line on standard output, flushed; tell the exit code."""
+def as_json(answer: Answer) -> str:
+    """The object as one line."""
+    return json.dumps(answer.content) + "\n"
+
+
+def write_out(text: str) -> bool:
+    """Write to standard output, flushed; tell whether anybody could have read it."""
     if sys.stdout is None:
         diagnose("cannot write the answer: standard output is closed")
-        return Exit.REFUSED
+        return False
     try:
-        sys.stdout.write(json.dumps(answer.content) + "\n")
+        sys.stdout.write(text)
         sys.stdout.flush()
     except OSError as error:
         # Nobody reads any more; the interpreter must not try again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         diagnose(f"cannot write the answer: {error}")
-        return Exit.REFUSED
-    return answer.code
+        return False
+    return True
 
 
 def diagnose(text: str) -> None:

@@ -6,14 +6,14 @@ Order of checks: parse, help, unknown words, the refusal inside a fork, then the
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from forks_cli.answer import Answer, Exit, print_answer
+from forks_cli.answer import Answer, Exit, as_json, write_out
 from forks_cli.parser import HelpAsked, Parser, UsageError
-from forks_cli.verbs import LAUNCHING, SUMMARIES
+from forks_cli.verbs import LAUNCHING, SUMMARIES, module_of
 from forks_core.claude.environment import CHILD
 from forks_core.errors import ForksError, Refused
 
@@ -23,7 +23,25 @@ _STANDARD_ERROR = 2
 def main() -> int:
     """Run one command, and return its exit code."""
     _fill_standard_streams()
-    return print_answer(answer(sys.argv[1:]))
+    words = sys.argv[1:]
+    said = answer(words)
+    text = as_text(words, said.content) if wants_text(words) else as_json(said)
+    return said.code if write_out(text) else Exit.REFUSED
+
+
+def wants_text(words: Sequence[str]) -> bool:
+    """Tell whether a person reads: on a terminal, or when text is asked for; never inside a fork."""
+    if os.environ.get(CHILD) or "--json" in words:
+        return False
+    return "--text" in words or (sys.stdout is not None and sys.stdout.isatty())
+
+
+def as_text(words: Sequence[str], content: Mapping[str, Any]) -> str:
+    """The same answer for people."""
+    render: Any = import_module("forks_cli.text").render
+    verb = words[0] if words else ""
+    text: str = render(verb, content, terminal=sys.stdout is not None and sys.stdout.isatty())
+    return text
 
 
 def _fill_standard_streams() -> None:
@@ -67,7 +85,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
     name, rest = words[0], words[1:]
     if name not in SUMMARIES:
         top.error(f"unknown command: {name}")
-    verb: Any = import_module(f"forks_cli.verbs.{name}")
+    verb: Any = import_module(module_of(name))
     parser = Parser(f"forks {name}", SUMMARIES[name])
     verb.add_arguments(parser)
     parsed = parser.parse_all(rest)
@@ -87,7 +105,7 @@ def _is_unicode(word: str) -> bool:
 
 
 def _top_parser() -> Parser:
-    listing = "\n".join(f"  {name:8} {summary}" for name, summary in SUMMARIES.items())
+    listing = "\n".join(f"  {name:10} {summary}" for name, summary in SUMMARIES.items())
     parser = Parser("forks", "Train one agent session, fork it once per block of work.")
     parser.usage = "forks [-h] [--version] COMMAND ..."
     parser.epilog = listing

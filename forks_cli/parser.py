@@ -5,6 +5,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
+from forks_core.errors import Refused
+
 Number = TypeVar("Number", int, float)
 
 LAUNCH_FIELDS = (
@@ -51,7 +53,7 @@ class _Help(argparse.Action):
 class Parser(argparse.ArgumentParser):
     """A parser that raises what it has to say."""
 
-    def __init__(self, prog: str, description: str) -> None:
+    def __init__(self, prog: str, description: str = "") -> None:
         super().__init__(
             prog=prog,
             description=description,
@@ -61,6 +63,9 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             "-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="show this"
         )
+        form = self.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="answer as JSON, on a terminal too")
+        form.add_argument("--text", action="store_true", help="answer as text, also in a pipe")
 
     def error(self, message: str) -> NoReturn:
         """Raise a usage error; argparse would print and exit."""
@@ -85,10 +90,12 @@ def add_launch_fields(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", nargs="*", help=argparse.SUPPRESS)
 
 
-def given_launch_fields(arguments: argparse.Namespace) -> list[str]:
-    """Name the launch's fields that were given."""
+def refuse_launch_fields(arguments: argparse.Namespace, command: str) -> None:
+    """Refuse the launch's fields, naming all that were given."""
     values = vars(arguments)
-    return [name for name in LAUNCH_FIELDS if values.get(name.replace("-", "_")) is not None]
+    given = [name for name in LAUNCH_FIELDS if values.get(name.replace("-", "_")) is not None]
+    if given:
+        raise Refused("launch fields are fixed at init", fields=given, command=command)
 
 
 def positive_int(text: str) -> int:

@@ -63,7 +63,20 @@ class Failed:
     failed_at: datetime
 
 
-BaseState = Training | Active | Failed
+@frozen(kw_only=True)
+class Retired:
+    """The base was expired.
+
+    Args:
+        retired_at: When.
+        was: What it was until then; a training that ended later leaves it as it is.
+    """
+
+    retired_at: datetime
+    was: Training | Active | Failed
+
+
+BaseState = Training | Active | Failed | Retired
 
 
 @frozen(kw_only=True)
@@ -81,6 +94,12 @@ class Base:
     created_at: datetime
     state: BaseState
     last_hit: datetime | None = None
+
+    @property
+    def active(self) -> Active | None:
+        """What is known since its training ended ok, also after it was retired; or None."""
+        state = self.state.was if isinstance(self.state, Retired) else self.state
+        return state if isinstance(state, Active) else None
 
 
 @frozen(kw_only=True)

@@ -4,12 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 from hypothesis import strategies as st
 from immutables import Map
 
 from forks_core.decider import Command, decide
+from forks_core.decider.continue_ import Continue
 from forks_core.decider.ending import End
+from forks_core.decider.expire import Expire
 from forks_core.decider.fork import Fork
 from forks_core.decider.jobs import (
     Beat,
@@ -127,6 +129,7 @@ def process(pid: int) -> Process:
 def call(number: int, *, block: str | None = None) -> Call:
     """A call with a session of its own."""
     return Call(
+        request=f"request {number}",
         session=f"{number:08}-0000-4000-8000-000000000000",
         block=block,
         phase=number,
@@ -257,7 +260,16 @@ class Player:
                 return Train(base=base, call=call(len(jobs) + 1))
             case "fork" if len(jobs) < MOST_JOBS:
                 return self._fork(base, len(jobs) + 1, move.how)
-            case "train" | "fork":
+            case "continue" if jobs and len(jobs) < MOST_JOBS:
+                fork = jobs[-1 - move.who % len(jobs)]
+                session = self.registry.jobs[fork].spec.session
+                again = evolve(call(len(jobs) + 1), session=session)
+                return Continue(job=fork, call=again, max_s=None)
+            case "train" | "fork" | "continue":
+                return None
+            case "expire" if move.how > 3:
+                return Expire(base=None if move.how > 4 else base)
+            case "expire":
                 return None
             case _ if jobs:
                 return self._of_job(jobs[-1 - move.who % len(jobs)], move)
@@ -313,8 +325,13 @@ class Player:
         )
 
 
-_FEW = ("see", "train", "tail", "kill")
-_MANY = ("train", "fork", "fork", "launch", "hold", "start", "beat", "hear", "end", "deliver")
+_FEW = ("see", "train", "tail", "kill", "expire")
+_MANY = ("train", "continue", "hold", "beat", "hear", "deliver") + 2 * (
+    "fork",
+    "launch",
+    "start",
+    "end",
+)
 MOVES = st.builds(
     Move,
     what=st.sampled_from(_FEW + _MANY * 2),

@@ -11,15 +11,19 @@ from pathlib import Path
 import pytest
 
 from forks_core.reducer import evolve, fold
-from forks_core.registry import INITIAL, Active, Ended, Registry
+from forks_core.registry import INITIAL, Ended, Registry, Retired
 from forks_core.transact import known_events
 from forks_events.chain import link, scan, verify
 from forks_events.codec import TYPES
 from forks_events.envelope import EMPTY, Head, decode, encode
+from forks_events.jobs import JobSettled
 from tests.golden.make import make
 
 GOLDEN = (Path(__file__).parent / "golden" / "v1.jsonl").read_bytes()
-HEAD = Head(seq=44, hash="1d60a74bfd81ff84a7d158540ba0e0060cab83a7588c33455ee1aa72b6ef5fe7")
+HEAD = Head(
+    seq=45,
+    hash="ad2e5a76a783ab19bda700ba15d18f6de715eedc8a7ad65aa0b98d72c0309eec",
+)
 SCAN = scan(GOLDEN)
 EVENTS, UNKNOWN = known_events(SCAN.envelopes)
 
@@ -39,14 +43,14 @@ class TestReading:
         assert {type(event) for event in EVENTS} == set(TYPES.values())
 
     def test_the_story(self) -> None:
-        """A base fails and is trained; a fork is killed, the other one is done, both are shown."""
+        """A base fails and is trained; a fork is killed, the other one is done; both are shown."""
         registry = fold(EVENTS)
         ends = {
             name: (job.state.end.status.value, job.state.end.cost_usd, job.state.settled_at)
             for name, job in registry.jobs.items()
             if isinstance(job.state, Ended)
         }
-        shown = EVENTS[-1].at
+        shown = next(event.at for event in EVENTS if isinstance(event, JobSettled))
         assert ends == {
             "j0001": ("failed", None, None),
             "j0002": ("ok", 0.48, None),
@@ -54,8 +58,9 @@ class TestReading:
             "j0004": ("ok", 0.61, shown),
         }
         base = registry.bases["stem"]
-        assert isinstance(base.state, Active)
-        assert (base.job, base.state.context_tokens) == ("j0002", 48_012)
+        assert isinstance(base.state, Retired)
+        assert base.active
+        assert (base.job, base.active.context_tokens) == ("j0002", 48_012)
         assert registry.run is not None
         assert registry.run.tails_dropped == 1
         assert (len(registry.launches), len(registry.sessions)) == (1, 3)

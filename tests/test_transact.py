@@ -246,7 +246,7 @@ class TestIdempotence:
     def test_reachability(self) -> None:
         """Every command is among the drawn ones, and says something at least once."""
         saying = set()
-        for moves in drawn(STORIES, 200):
+        for moves in drawn(STORIES, 600):
             player = Player()
             for command in commands(player, moves):
                 if asked(command, player):

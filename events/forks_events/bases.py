@@ -71,4 +71,12 @@ class BaseHit:
     hit_at: datetime
 
 
-BaseEvent = BaseCreated | BaseTrained | BaseFailed | BaseHit
+@frozen(kw_only=True)
+class BaseRetired:
+    """Nobody shall fork the base any more."""
+
+    at: datetime
+    base: str
+
+
+BaseEvent = BaseCreated | BaseTrained | BaseFailed | BaseHit | BaseRetired

@@ -33,21 +33,24 @@ class JobCreated:
     Args:
         at: When.
         job: Job id, ``j`` and four or more digits.
+        request: Fresh id of the request that led to it: asked again, nothing more is created.
         kind: What it is for.
-        base: The base that it trains or forks.
+        base: The base that it trains, or that it or the fork that it continues was forked from.
+        continues: The fork that it continues, or None.
         block: The caller's name for the work, or None.
         phase: The caller's phase, or None.
         mode: Alone or beside others; None for training.
         paths: Paths that the work may touch, or None when not told.
         session: Session id that the client is told to use.
-        parent_session: The session that is forked, or None.
+        parent_session: The session that is, or was, forked; None for training.
         fingerprint: The launch.
         brief: The exact prompt; it lies in ``briefs/<sha256>.md``.
         brief_source: The file that the caller named.
         max_s: Wall-time limit in seconds, from the client's start.
         max_budget_usd: The client's own spending limit, or None.
         stagger_s: Longest wait for an earlier sibling's first response, in seconds; 0 is off.
-        spent_before: The parent session's counters now, which this call's client may carry on.
+        spent_before: The counters now of the session that is forked or continued, which this
+            call's client may carry on.
         base_context: Context tokens of the base, or None.
         base_state: Warmth of the base now, or None for training.
         warm_until: When the base goes cold, or None.
@@ -59,8 +62,10 @@ class JobCreated:
 
     at: datetime
     job: str
+    request: str
     kind: Kind
     base: str
+    continues: str | None
     block: str | None
     phase: int | str | None
     mode: Mode | None

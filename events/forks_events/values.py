@@ -64,7 +64,7 @@ class Launch:
 
     Args:
         model: Full model id, optionally with ``[1m]``.
-        effort: low, medium, high, xhigh or max.
+        effort: low, medium, high, xhigh or max; None for a client that does not know the flag.
         permission_mode: default, acceptEdits, dontAsk, bypassPermissions or auto.
         tools: Built-in tools that exist in the session, in order.
         allowed_tools: Rules that are approved without asking.
@@ -81,7 +81,7 @@ class Launch:
     """
 
     model: str
-    effort: str
+    effort: str | None
     permission_mode: str
     tools: tuple[str, ...]
     allowed_tools: tuple[str, ...]

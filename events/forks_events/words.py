@@ -8,6 +8,7 @@ class Kind(Enum):
 
     TRAIN = "train"
     FORK = "fork"
+    CONTINUE = "continue"
 
 
 class Mode(Enum):
@@ -35,6 +36,7 @@ class Reason(Enum):
     NO_RESULT = "no_result"
     IS_ERROR = "is_error"
     KILL = "kill"
+    EXPIRE = "expire"
     ORPHANED = "orphaned"
     SUPERVISOR_DEAD = "supervisor_dead"
     SUPERVISOR_ERROR = "supervisor_error"

@@ -3,18 +3,28 @@
 Only the one that is asked for is imported, since imports cost more than work.
 """
 
+from keyword import iskeyword
+
 SUMMARIES = {
     "where": "say what forks runs on, and what would make the next command fail",
     "init": "fix a run's launch and settings",
     "train": "train a base",
     "fork": "fork a base for a block of work",
+    "continue": "go on in the session of a fork that is over",
     "wait": "wait for jobs and deliver their results",
     "list": "list bases and jobs",
     "kill": "end a job and all its processes",
+    "expire": "retire bases, and end what runs of them",
     "show": "show a job or a base in full, any number of times",
     "replay": "fold the log up to an event or a time",
     "demo": "run the main job in a folder of its own, against a stand-in or a real client",
+    "completion": "print a shell's completion script",
 }
 
 # A session that is a fork itself must not start others.
-LAUNCHING = frozenset({"train", "fork"})
+LAUNCHING = frozenset({"train", "fork", "continue"})
+
+
+def module_of(verb: str) -> str:
+    """The module of a verb; one that Python keeps for itself has an underscore behind it."""
+    return f"forks_cli.verbs.{verb}{'_' if iskeyword(verb) else ''}"

@@ -7,9 +7,9 @@ from forks_cli.answer import Answer
 from forks_cli.parser import (
     add_launch_fields,
     add_run,
-    given_launch_fields,
     not_negative_int,
     positive_float,
+    refuse_launch_fields,
 )
 from forks_core.decider.fork import Fork, check_block, check_fork
 from forks_core.decider.launching import Call
@@ -47,8 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Answer:
     """Create the job, and start it."""
-    if fields := given_launch_fields(arguments):
-        raise Refused("launch fields are fixed at init", fields=fields, command="fork")
+    refuse_launch_fields(arguments, "fork")
     mode = Mode(arguments.mode)
     if mode is Mode.PARALLEL and not arguments.paths:
         raise Refused("parallel mode needs --paths", mode=mode.value)

@@ -34,7 +34,8 @@ DISALLOWED = (
     "Bash(claude:*)",
 )
 PERMISSION_MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
+NO_EFFORT = "none"
+EFFORTS = ("low", "medium", "high", "xhigh", "max", NO_EFFORT)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_launch(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", required=True, metavar="ID", help="full model id")
-    add("--effort", choices=EFFORTS, default="high")
+    add("--effort", choices=EFFORTS, default="high", help="none: the client has no such flag")
     add("--permission-mode", default="dontAsk", metavar="MODE")
     add("--tools", default=TOOLS, metavar="LIST", help="tools that exist")
     add("--allowed-tools", action="extend", nargs="+", metavar="RULE", help="default: the tools")
@@ -125,7 +126,7 @@ def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) ->
     prompt = file_sha256(fixed) if fixed.exists() else sha256(preamble)
     launch = Launch(
         model=model,
-        effort=arguments.effort,
+        effort=None if arguments.effort == NO_EFFORT else arguments.effort,
         permission_mode=mode,
         tools=tools,
         allowed_tools=allowed,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from forks_events.jobs import JobCreated
 from forks_events.values import Launch
+from forks_events.words import Kind
 
 
 def argv(launch: Launch, job: JobCreated) -> tuple[str, ...]:
@@ -17,7 +18,7 @@ def _launch_arguments(launch: Launch) -> list[str]:
         "-p",
         *("--output-format", "stream-json", "--verbose"),
         *("--model", launch.model),
-        *("--effort", launch.effort),
+        *(["--effort", launch.effort] if launch.effort is not None else []),
         *("--permission-mode", launch.permission_mode),
         *("--tools", ",".join(launch.tools)),
         *_list("--allowedTools", launch.allowed_tools),
@@ -40,10 +41,12 @@ def _session_arguments(job: JobCreated) -> list[str]:
     budget = (
         ["--max-budget-usd", f"{job.max_budget_usd:.15g}"] if job.max_budget_usd is not None else []
     )
+    return [*_session(job), *budget]
+
+
+def _session(job: JobCreated) -> list[str]:
+    if job.kind is Kind.CONTINUE:
+        return ["--resume", job.session]
     if job.parent_session is None:
-        return ["--session-id", job.session, *budget]
-    return [
-        *("--resume", job.parent_session, "--fork-session"),
-        *("--session-id", job.session),
-        *budget,
-    ]
+        return ["--session-id", job.session]
+    return ["--resume", job.parent_session, "--fork-session", "--session-id", job.session]

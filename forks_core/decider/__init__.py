@@ -7,7 +7,9 @@ nothing is folded. The same command again says nothing new.
 from datetime import datetime
 from typing import assert_never
 
+from forks_core.decider.continue_ import Continue, continue_
 from forks_core.decider.ending import End, end
+from forks_core.decider.expire import Expire, expire
 from forks_core.decider.fork import Fork, fork
 from forks_core.decider.jobs import (
     Beat,
@@ -34,6 +36,8 @@ Command = (
     | SeeOrchestrator
     | Train
     | Fork
+    | Continue
+    | Expire
     | LaunchJob
     | HoldJob
     | StartClient
@@ -79,6 +83,10 @@ def decide(command: Command, registry: Registry, now: datetime) -> tuple[Event, 
             return train(command, registry, now)
         case RequestKill():
             return request_kill(command, registry, now)
+        case Continue():
+            return continue_(command, registry, now)
+        case Expire():
+            return expire(command, registry, now)
         case Init():
             return init(command, registry, now)
         case _:

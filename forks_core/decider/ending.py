@@ -10,7 +10,7 @@ from attrs import frozen
 from immutables import Map
 
 from forks_core.decider.jobs import heard, hit, known
-from forks_core.registry import Active, Job, Launched, Registry, Running, Stream, Training
+from forks_core.registry import Job, Launched, Registry, Running, Stream, Training
 from forks_core.rules import cache
 from forks_core.rules.outcome import Conclusion, Imposed, conclude
 from forks_core.rules.supervision import Timings, is_silent
@@ -139,7 +139,7 @@ def _ended(
 
 def _drift(job: Job, registry: Registry, stream: Stream) -> tuple[str, ...]:
     base = registry.bases.get(job.spec.base)
-    trained = base.state.runtime if base and isinstance(base.state, Active) else Map[str, str]()
+    trained = base.active.runtime if base and base.active else Map[str, str]()
     launch = registry.launches[job.spec.fingerprint]
     runtime = cache.runtime_drift(
         stream.opened.runtime if stream.opened else Map(), trained, launch.permission_mode

@@ -14,6 +14,9 @@ from forks_core.rules.naming import in_order, note_name
 from forks_events import Event
 from forks_events.words import Kind, Mode
 
+# What counts for the cap: calls that do work. A training must not wait for them, nor they for it.
+LIMITED = frozenset({Kind.FORK, Kind.CONTINUE})
+
 
 @frozen(kw_only=True)
 class Fork:
@@ -47,7 +50,7 @@ def fork(command: Fork, registry: Registry, now: datetime) -> tuple[Event, ...]:
         return ()
     base = check_fork(registry, command.base, force=command.force)
     check_block(registry, command.call.block)
-    active = base.state if isinstance(base.state, Active) else None
+    active = base.active
     session = active.session if active else base.session
     state, warm_until = warmth(base.last_hit, settings.ttl_s, now)
     parent = Parent(
@@ -63,7 +66,7 @@ def fork(command: Fork, registry: Registry, now: datetime) -> tuple[Event, ...]:
         max_s=settings.max_minutes * 60 if command.max_s is None else command.max_s,
         max_budget_usd=command.max_budget_usd,
         stagger_s=settings.stagger_s if command.stagger_s is None else command.stagger_s,
-        forced=command.force and active is None,
+        forced=command.force and not isinstance(base.state, Active),
     )
     job = created(
         registry,
@@ -109,12 +112,10 @@ def check_block(registry: Registry, block: str | None) -> None:
 
 
 def check_cap(registry: Registry) -> None:
-    """Refuse when as many forks run as may."""
+    """Refuse when as many forks and continues run as may."""
     cap = settings_of(registry).parallel_cap
     running = in_order(
-        job.spec.job
-        for job in registry.jobs.values()
-        if not job.ended and job.spec.kind is Kind.FORK
+        job.spec.job for job in registry.jobs.values() if not job.ended and job.spec.kind in LIMITED
     )
     if len(running) >= cap:
         raise Refused("parallel cap reached", parallel_cap=cap, running=running)

@@ -83,7 +83,7 @@ class Hear:
 
 
 def hear(command: Hear, registry: Registry, now: datetime) -> tuple[Event, ...]:
-    """Say what is new of it, and that the base was hit when it is a fork's first response."""
+    """Say what is new of it, and that the base was hit when it is the first response of a fork or continue."""
     job = known(registry, command.job)
     if job.ended:
         return ()
@@ -100,7 +100,7 @@ def heard(
         return ()
     new = [change(event, at=now) for event in said[stream.heard - after :]]
     responses = [event for event in new if isinstance(event, StreamTurned) and event.main]
-    if stream.first is None and responses and job.spec.kind is Kind.FORK:
+    if stream.first is None and responses and job.spec.kind is not Kind.TRAIN:
         return (*new, *hit(registry, job.spec.base, responses[0].seen_at, now))
     return tuple(new)
 

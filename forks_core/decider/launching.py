@@ -16,7 +16,8 @@ class Call:
     """A call to be launched, as far as the caller and the world decide it.
 
     Args:
-        session: Fresh session id for it.
+        request: Fresh id of this request.
+        session: Session id for it: fresh, or that of the fork that is continued.
         block: The caller's name for the work, or None.
         phase: The caller's phase, or None.
         brief: The exact prompt, which lies in the state folder already.
@@ -26,6 +27,7 @@ class Call:
         head: HEAD of the working directory now, or None.
     """
 
+    request: str
     session: str
     block: str | None
     phase: int | str | None
@@ -41,7 +43,7 @@ class Parent:
     """What a call starts from.
 
     Args:
-        session: The session that is forked.
+        session: The session that is, or was, forked.
         spent: Its counters, or None when none are known.
         context: Its context tokens, or None.
         state: Warmth of its prefix.
@@ -66,6 +68,7 @@ class Terms:
         max_budget_usd: The client's own spending limit, or None.
         stagger_s: Longest wait for an earlier sibling, in seconds.
         forced: Whether a refusal was overridden.
+        continues: The fork that is continued, or None.
     """
 
     max_s: float
@@ -74,11 +77,12 @@ class Terms:
     max_budget_usd: float | None = None
     stagger_s: float = 0.0
     forced: bool = False
+    continues: str | None = None
 
 
 def is_asked_again(registry: Registry, call: Call) -> bool:
-    """Whether this very call was decided before: a session id is fresh for each call."""
-    return any(job.spec.session == call.session for job in registry.jobs.values())
+    """Whether this very call was decided before: the id of a request is fresh."""
+    return any(job.spec.request == call.request for job in registry.jobs.values())
 
 
 def created(
@@ -96,8 +100,10 @@ def created(
     return JobCreated(
         at=now,
         job=next_job(registry.jobs),
+        request=call.request,
         kind=kind,
         base=base,
+        continues=terms.continues,
         block=call.block,
         phase=call.phase,
         mode=terms.mode,

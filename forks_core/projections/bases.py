@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, assert_never
 
-from forks_core.registry import Active, Base, Ended, Failed, Registry, Training
+from forks_core.registry import Active, Base, Ended, Failed, Registry, Retired, Training
 from forks_core.rules.cache import warmth
 from forks_core.rules.naming import in_order, job_number
 from forks_events.codec import unstructure
@@ -16,7 +16,7 @@ NOTHING_DUE: Row = {"rebase_due": False, "retrain_due": False, "reasons": []}
 
 
 def base_status(base: Base) -> str:
-    """The status as one word: training, active or failed."""
+    """The status as one word: training, active, failed or retired."""
     match base.state:
         case Training():
             return "training"
@@ -24,6 +24,8 @@ def base_status(base: Base) -> str:
             return "active"
         case Failed():
             return "failed"
+        case Retired():
+            return "retired"
         case _:
             assert_never(base.state)
 
@@ -31,7 +33,7 @@ def base_status(base: Base) -> str:
 def base_row(registry: Registry, base: Base, ttl_s: int, now: datetime) -> Row:
     """A base with its warmth now; sessions and times as they are printed."""
     state, warm_until = warmth(base.last_hit, ttl_s, now)
-    active = base.state if isinstance(base.state, Active) else None
+    active = base.active
     session = active.session if active else base.session
     train = registry.jobs[base.job].state
     spent = registry.sessions.get(session)

@@ -59,7 +59,7 @@ def job_row(registry: Registry, job: Job, now: datetime, lost_after_s: float) ->
         "error_kind": end and end.error_kind,
         "session": end.session if end else spec.session,
         "parent_session": spec.parent_session,
-        "continues": None,  # no call continues a fork yet
+        "continues": spec.continues,
         "created_at": spec.at,
         "launched_at": None if isinstance(state, Created) else state.launched_at,
         "started_at": state.started_at if isinstance(state, Running | Ended) else None,
@@ -68,6 +68,8 @@ def job_row(registry: Registry, job: Job, now: datetime, lost_after_s: float) ->
         "cache": end and end.cache,
         "delivered_at": state.delivered_at if isinstance(state, Ended) else None,
         "settled_at": state.settled_at if isinstance(state, Ended) else None,
+        "wall_s": end and end.wall_s,
+        "cost_delta_usd": end and end.cost_usd,
         "turns": end.turns if end else registry.streams.get(spec.job, SILENT).turns,
     }
     if end is None:

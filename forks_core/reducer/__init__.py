@@ -14,7 +14,7 @@ from forks_core.reducer import bases, jobs, launches, run, sessions
 from forks_core.reducer.stream import hear
 from forks_core.registry import INITIAL, SILENT, Registry
 from forks_events import Event
-from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseTrained
+from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseRetired, BaseTrained
 from forks_events.jobs import (
     ClientStarted,
     JobBeat,
@@ -98,7 +98,7 @@ class _Draft:
                 | JobSettled()
             ):
                 jobs.evolve(self._jobs, event)
-            case BaseHit() | BaseCreated() | BaseTrained() | BaseFailed():
+            case BaseHit() | BaseCreated() | BaseTrained() | BaseFailed() | BaseRetired():
                 bases.evolve(self._bases, event)
             case SessionCounted():
                 sessions.evolve(self._sessions, event)

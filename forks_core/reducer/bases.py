@@ -1,4 +1,7 @@
-"""How the bases move: training, then active or failed; a failed name is trained anew."""
+"""How the bases move: training, then active or failed, then perhaps retired, for good.
+
+Only a failed name is trained anew.
+"""
 
 from typing import assert_never
 
@@ -6,8 +9,15 @@ from attrs import evolve as change
 from immutables import MapMutation
 
 from forks_core.errors import IllegalHistory
-from forks_core.registry import Active, Base, Failed, Training
-from forks_events.bases import BaseCreated, BaseEvent, BaseFailed, BaseHit, BaseTrained
+from forks_core.registry import Active, Base, Failed, Retired, Training
+from forks_events.bases import (
+    BaseCreated,
+    BaseEvent,
+    BaseFailed,
+    BaseHit,
+    BaseRetired,
+    BaseTrained,
+)
 
 
 def evolve(bases: MapMutation[str, Base], event: BaseEvent) -> None:
@@ -27,6 +37,10 @@ def evolve(bases: MapMutation[str, Base], event: BaseEvent) -> None:
         case BaseHit():
             if base.last_hit is None or event.hit_at > base.last_hit:
                 bases[event.base] = change(base, last_hit=event.hit_at)
+        case BaseRetired():
+            if isinstance(base.state, Retired):
+                raise IllegalHistory(f"base {base.name} was retired before")
+            bases[event.base] = change(base, state=Retired(retired_at=event.at, was=base.state))
         case _:
             assert_never(event)
 

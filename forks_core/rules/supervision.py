@@ -135,7 +135,7 @@ def behind(registry: Registry, job: Job) -> str | None:
         other.spec.job
         for other in registry.jobs.values()
         if other.spec.base == job.spec.base
-        and other.spec.kind is Kind.FORK
+        and other.spec.kind is not Kind.TRAIN
         and not other.ended
         and job_number(other.spec.job) < number
         and registry.streams.get(other.spec.job, SILENT).first is None

@@ -30,8 +30,17 @@ class Request:
     phase: int | str | None
 
 
-def prepare(run: OpenRun, launch: Launch, request: Request, prompt: str) -> Call:
+def prepare(
+    run: OpenRun, launch: Launch, request: Request, prompt: str, session: str | None = None
+) -> Call:
     """Look at the launch's files, and store the prompt.
+
+    Args:
+        run: The run.
+        launch: The launch that the call repeats.
+        request: What the caller says of it.
+        prompt: The exact prompt.
+        session: The session that goes on, or None for a fresh one.
 
     Raises:
         Refused: The client is gone or mute.
@@ -40,7 +49,8 @@ def prepare(run: OpenRun, launch: Launch, request: Request, prompt: str) -> Call
     found = look_again(launch)
     data = prompt.encode()
     return Call(
-        session=str(uuid.uuid4()),
+        request=str(uuid.uuid4()),
+        session=session or str(uuid.uuid4()),
         block=request.block,
         phase=request.phase,
         brief=Text(sha256=run.folder.keep_brief(data), bytes=len(data)),

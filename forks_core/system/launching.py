@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 
 from forks_core.claude.environment import Host, scrub
+from forks_core.decider.continue_ import Continue
 from forks_core.decider.ending import End
 from forks_core.decider.fork import Fork
 from forks_core.decider.train import Train
@@ -20,7 +21,9 @@ from forks_events.words import Reason, Status
 Spawn = Callable[[OpenRun, str, dict[str, str]], None]
 
 
-def launch(run: OpenRun, command: Train | Fork, spawn: Spawn = spawn_supervisor) -> JobCreated:
+def launch(
+    run: OpenRun, command: Train | Fork | Continue, spawn: Spawn = spawn_supervisor
+) -> JobCreated:
     """Create a job and start its supervisor; asked again, nothing more is started.
 
     A supervisor that cannot be started ends the job as failed; it is no refusal, since the job
@@ -34,7 +37,7 @@ def launch(run: OpenRun, command: Train | Fork, spawn: Spawn = spawn_supervisor)
     """
     said = transact(run.live, command)
     job = next(
-        job.spec for job in run.registry.jobs.values() if job.spec.session == command.call.session
+        job.spec for job in run.registry.jobs.values() if job.spec.request == command.call.request
     )
     if not said:
         return job

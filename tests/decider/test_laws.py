@@ -7,11 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import HealthCheck, find, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from forks_core.decider import Command, decide
+from forks_core.decider.continue_ import Continue
+from forks_core.decider.expire import Expire
 from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob, RequestKill, StartClient
 from forks_core.decider.run import SeeOrchestrator
 from forks_core.decider.train import Train
@@ -19,7 +22,7 @@ from forks_core.decider.wait import Deliver
 from forks_core.errors import Refused
 from forks_core.projections.reaping import candidates
 from forks_core.reducer import fold
-from forks_core.registry import Active, Created, Ended, Failed, Registry
+from forks_core.registry import Active, Created, Ended, Failed, Registry, Retired
 from forks_core.rules.cache import warmth
 from forks_core.rules.naming import job_number
 from forks_core.rules.outcome import Imposed
@@ -111,6 +114,19 @@ class Forks(RuleBasedStateMachine):
         """Somebody forks a base."""
         self.ask(fork_command(base, self.session(), block))
 
+    @rule(job=jobs)
+    @precondition(lambda self: len(self.world.registry.jobs) < len(JOBS))
+    def continue_(self, job: str) -> None:
+        """Somebody continues a fork."""
+        known = self.world.registry.jobs.get(job)
+        again = evolve(call(self.session()), session=known.spec.session if known else "s-0")
+        self.ask(Continue(job=job, call=again, max_s=None))
+
+    @rule(base=st.none() | bases)
+    def expire(self, base: str | None) -> None:
+        """Somebody expires a base, or all of them."""
+        self.ask(Expire(base=base))
+
     @rule(job=jobs, pid=pids)
     def launch(self, job: str, pid: int) -> None:
         """A supervisor wants the job."""
@@ -189,11 +205,11 @@ class Forks(RuleBasedStateMachine):
 
     @invariant()
     def forks_stay_under_the_cap(self) -> None:
-        """As many forks run as may, never more."""
+        """As many forks and continues run as may, never more."""
         running = [
             job
             for job in self.world.registry.jobs.values()
-            if job.spec.kind is Kind.FORK and not job.ended
+            if job.spec.kind is not Kind.TRAIN and not job.ended
         ]
         assert len(running) <= SETTINGS.parallel_cap
 
@@ -223,6 +239,21 @@ class Forks(RuleBasedStateMachine):
                 assert train.end.status is Status.OK
             elif isinstance(base.state, Failed):
                 assert self.world.registry.jobs[base.job].ended
+
+    @invariant()
+    def a_retired_base_stays_retired(self) -> None:
+        """It never becomes active again, and nothing is forked from it."""
+        for name, base in self.before.bases.items():
+            if isinstance(base.state, Retired):
+                assert self.world.registry.bases[name] == evolve(
+                    base, last_hit=self.world.registry.bases[name].last_hit
+                )
+
+    @invariant()
+    def a_session_has_one_call_at_a_time(self) -> None:
+        """A fork and its continues never run beside each other."""
+        running = [job.spec.session for job in self.world.registry.jobs.values() if not job.ended]
+        assert len(set(running)) == len(running)
 
     @invariant()
     def ids_only_grow(self) -> None:

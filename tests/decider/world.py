@@ -85,6 +85,7 @@ INIT = Init(
 def call(session: str = "s-1", block: str | None = None) -> Call:
     """A call with nothing special about it."""
     return Call(
+        request=f"request of {session}",
         session=session,
         block=block,
         phase=None,

@@ -12,6 +12,7 @@ from immutables import Map
 
 from forks_core.decider import Command, decide
 from forks_core.decider.ending import End
+from forks_core.decider.expire import Expire
 from forks_core.decider.fork import Fork
 from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob, RequestKill, StartClient
 from forks_core.decider.launching import Call
@@ -72,6 +73,7 @@ class Scribe:
 def call(number: int, block: str | None, source: str) -> Call:
     """A call."""
     return Call(
+        request=f"5e9b7a10-0d5b-4a55-9a53-5c0a4b7f1{number:03}",
         session=SESSIONS[number - 1],
         block=block,
         phase=1,
@@ -207,6 +209,7 @@ def finish(scribe: Scribe) -> None:
     result = resulted(scribe, "j0004", SESSIONS[3], 0.61, usage)
     scribe.says("supervise", 4211, end("j0004", *said, result, exit_code=0))
     scribe.says("wait", 4230, Deliver(names=("j0003", "j0004"), first=False))
+    scribe.says("expire", 4240, Expire(base="stem"))
 
 
 def make() -> bytes:
