@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin
 
 import attrs
@@ -20,6 +21,8 @@ from forks_events import Event
 
 _T = TypeVar("_T")
 Data = dict[str, Any]
+STATE = "is"
+"""Where a value may have several forms, each a class, this key tells which one it has."""
 
 
 class Undecodable(ValueError):
@@ -89,6 +92,13 @@ def _generic(origin: type) -> Callable[[Any], bool]:
     return lambda kind: kind is origin or get_origin(kind) is origin
 
 
+def _members(kind: Any) -> dict[str, type[Any]]:
+    """The classes of a union of states by name, or nothing when it is no such union."""
+    members = get_args(kind) if isinstance(kind, UnionType) else ()
+    classes = [member for member in members if attrs.has(member)]
+    return {member.__name__: member for member in classes} if len(classes) == len(members) else {}
+
+
 def _is_enum(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Enum)
 
@@ -127,6 +137,11 @@ def _add_structure_hooks(converter: Converter) -> None:
 
         return hook
 
+    def structure_state(value: object, kind: Any) -> Any:
+        data = dict(_checked(value, dict))
+        return converter.structure(data, _members(kind)[data.pop(STATE)])
+
+    converter.register_structure_hook_func(lambda kind: bool(_members(kind)), structure_state)
     converter.register_structure_hook_func(_generic(Map), structure_map)
     converter.register_structure_hook_func(_generic(tuple), structure_tuple)
     converter.register_structure_hook_factory(attrs.has, structure_class)
@@ -148,6 +163,10 @@ def _add_unstructure_hooks(converter: Converter) -> None:
     )
     converter.register_unstructure_hook_func(
         _generic(tuple), lambda value: [converter.unstructure(item) for item in value]
+    )
+    converter.register_unstructure_hook_func(
+        lambda kind: bool(_members(kind)),
+        lambda value: {STATE: type(value).__name__, **converter.unstructure(value)},
     )
     converter.register_unstructure_hook_factory(
         attrs.has, lambda kind: make_dict_unstructure_fn(kind, converter)

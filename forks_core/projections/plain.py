@@ -9,8 +9,4 @@ from forks_events.codec import unstructure
 def plain(registry: Registry) -> dict[str, Any]:
     """Every slice; a state that has several forms says in ``is`` which one it has."""
     data: dict[str, Any] = unstructure(registry)
-    for name, job in registry.jobs.items():
-        data["jobs"][name]["state"]["is"] = type(job.state).__name__.lower()
-    for name, base in registry.bases.items():
-        data["bases"][name]["state"]["is"] = type(base.state).__name__.lower()
     return data

@@ -46,6 +46,10 @@ class Timings:
     lock_wait_s: float = 45.0
 
 
+# The client moves a command to the background after 10 minutes at most; two more are for the way.
+TOOL_LIMIT_S = 720.0
+
+
 class Overdue(Enum):
     """What ends a running client."""
 
@@ -115,13 +119,11 @@ def overdue(watch: Watch, limits: Limits) -> Overdue | None:
 def is_stalled(watch: Watch, limits: Limits) -> bool:
     """Tell whether the stream is silent for too long: a flag, never an end.
 
-    A client that waits for a tool, or for a retry that it announced, is not stalled.
+    A client that waits for a tool may be as silent as the longest tool there is, and one that
+    announced a retry for as long as it said.
     """
-    return (
-        watch.resulted_s is None
-        and not watch.open_tools
-        and watch.quiet_s > limits.stall_after_s + watch.retry_s
-    )
+    patience = max(limits.stall_after_s, TOOL_LIMIT_S) if watch.open_tools else limits.stall_after_s
+    return watch.resulted_s is None and watch.quiet_s > patience + watch.retry_s
 
 
 def behind(registry: Registry, job: Job) -> str | None:

@@ -11,14 +11,24 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from attrs import frozen
+
 from forks_core.errors import LogDamaged, StorageFailed
 from forks_core.ports import Reading, Writer
 from forks_core.system.files import PRIVATE_FILE, sha256, storage, sync_folder
 from forks_core.system.lock import locked
 from forks_events import Event
 from forks_events.chain import Broken, Scan, link, scan
-from forks_events.envelope import EMPTY, Author, Head
+from forks_events.envelope import EMPTY, Author, Head, decode, line_hash
 from forks_events.run import TailDropped
+
+
+@frozen(kw_only=True)
+class Position:
+    """A place in a log file: the head there, and how many bytes come before it."""
+
+    head: Head
+    end: int
 
 
 class LogFile:
@@ -49,6 +59,23 @@ class LogFile:
         with self._turn, storage(self.path):
             reading, _ = self._read(from_seq)
             return reading
+
+    @property
+    def position(self) -> Position:
+        """How far it was read or written."""
+        return Position(head=self._head, end=self._end)
+
+    def resume(self, position: Position) -> bool:
+        """Go on behind a place that was read before, if the log still holds it there.
+
+        Only the line before that place is looked at, however long the log is.
+        """
+        with self._turn, storage(self.path):
+            file = self._open()
+            if file is None or not _ends_a_commit(_line_before(file, position.end), position.head):
+                return False
+            self._head, self._end = position.head, position.end
+            return True
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Writer]:
@@ -205,3 +232,25 @@ def _hash_after(found: Scan, seq: int) -> str:
     """The hash of the line ``seq``, as the next line, or the head, has it."""
     following = [envelope.prev for envelope in found.envelopes if envelope.seq == seq + 1]
     return following[0] if following else found.head.hash
+
+
+def _ends_a_commit(line: bytes, head: Head) -> bool:
+    """Whether this is the line of that head."""
+    if line_hash(line) != head.hash:
+        return False
+    envelope = decode(line)
+    return envelope.seq == envelope.commit == head.seq
+
+
+def _line_before(file: int, end: int) -> bytes:
+    """The line that ends at an offset, without its newline; empty when none does."""
+    size = 1 << 12
+    while True:
+        start = max(0, end - size)
+        data = os.pread(file, end - start, start)
+        if len(data) < end - start or not data.endswith(b"\n"):
+            return b""
+        line = data[:-1].rpartition(b"\n")
+        if line[1] or start == 0:
+            return line[2]
+        size *= 4

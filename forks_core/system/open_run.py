@@ -7,10 +7,11 @@ from attrs import frozen
 
 from forks_core.decider.run import NOT_INITIALISED
 from forks_core.errors import Refused
-from forks_core.registry import Job, Registry
+from forks_core.registry import INITIAL, Job, Registry
 from forks_core.rules.naming import marker
 from forks_core.rules.paths import normalise, state_folder
 from forks_core.rules.supervision import Timings
+from forks_core.system.checkpoint import WORTH_IT, keep, restore
 from forks_core.system.clock import SystemClock
 from forks_core.system.files import working_directory
 from forks_core.system.log_file import LogFile
@@ -18,7 +19,7 @@ from forks_core.system.processes import SystemProcesses, host_name, require_linu
 from forks_core.system.state_folder import StateFolder
 from forks_core.system.timings import timings
 from forks_core.transact import Live
-from forks_events.envelope import Author
+from forks_events.envelope import EMPTY, Author
 from forks_events.run import RunConfigured
 from forks_events.values import Launch
 from forks_events.words import Kind
@@ -99,12 +100,7 @@ def open_run(text: str, verb: str) -> OpenRun:
     path = normalise(text, working_directory())
     folder = StateFolder(Path(state_folder(path)))
     times = timings(os.environ)
-    live = Live(
-        log=LogFile(folder.path, lock_wait_s=times.lock_wait_s),
-        clock=SystemClock(),
-        author=Author(verb=verb, host=host_name(), pid=os.getpid()),
-    )
-    live.refresh()
+    live = _load(folder, verb, times)
     return OpenRun(
         path=path,
         folder=folder,
@@ -112,6 +108,18 @@ def open_run(text: str, verb: str) -> OpenRun:
         timings=times,
         processes=SystemProcesses(times.kill_verify_s),
     )
+
+
+def _load(folder: StateFolder, verb: str, times: Timings) -> Live:
+    """Fold the log from its checkpoint on, and keep a new one when it was far."""
+    log = LogFile(folder.path, lock_wait_s=times.lock_wait_s)
+    registry, head = restore(folder, log) or (INITIAL, EMPTY)
+    author = Author(verb=verb, host=host_name(), pid=os.getpid())
+    live = Live(log=log, clock=SystemClock(), author=author, registry=registry, head=head)
+    live.refresh()
+    if live.head.seq - head.seq >= WORTH_IT and not live.unknown:
+        keep(folder, log.position, live.registry)
+    return live
 
 
 def open_configured(text: str, verb: str) -> OpenRun:

@@ -166,14 +166,15 @@ class TestStalled:
             ({"quiet_s": 50.0}, False),
             ({"quiet_s": 50.1}, True),
             ({"quiet_s": 50.1, "printed": False}, True),
-            ({"quiet_s": 999.0, "open_tools": 1}, False),
+            ({"quiet_s": 720.0, "open_tools": 1}, False),
+            ({"quiet_s": 720.1, "open_tools": 1}, True),
             ({"quiet_s": 80.0, "retry_s": 30.0}, False),
             ({"quiet_s": 80.1, "retry_s": 30.0}, True),
             ({"quiet_s": 999.0, "resulted_s": 1.0}, False),
         ],
     )
     def test_told(self, told: dict[str, Any], *, expected: bool) -> None:
-        """The limit is strict, and an announced wait is added to it."""
+        """The limit is strict; a tool has 12 minutes; an announced wait is added."""
         assert is_stalled(evolve(WELL, **told), LIMITS) is expected
 
     def test_stalled_is_not_overdue(self) -> None:
