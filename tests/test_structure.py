@@ -62,6 +62,7 @@ PURE_MODULES = {
     "datetime",
     "enum",
     "functools",
+    "types",
     "hashlib",
     "immutables",
     "itertools",

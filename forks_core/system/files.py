@@ -86,3 +86,17 @@ def working_directory() -> str:
         return os.getcwd()  # noqa: PTH109 - paths are texts until they are normalised
     except FileNotFoundError as error:
         raise Refused("the working directory is gone") from error
+
+
+def line_before(file: int, end: int) -> bytes:
+    """The line that ends at an offset, without its newline; empty when none does."""
+    size = 1 << 12
+    while True:
+        start = max(0, end - size)
+        data = os.pread(file, end - start, start)
+        if len(data) < end - start or not data.endswith(b"\n"):
+            return b""
+        line = data[:-1].rpartition(b"\n")
+        if line[1] or start == 0:
+            return line[2]
+        size *= 4

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from forks_core.errors import LogDamaged, StorageFailed
 from forks_core.ports import Reading, Writer
-from forks_core.system.files import PRIVATE_FILE, sha256, storage, sync_folder
+from forks_core.system.files import PRIVATE_FILE, line_before, sha256, storage, sync_folder
 from forks_core.system.lock import locked
 from forks_events import Event
 from forks_events.chain import Broken, Scan, link, scan
@@ -72,7 +72,7 @@ class LogFile:
         """
         with self._turn, storage(self.path):
             file = self._open()
-            if file is None or not _ends_a_commit(_line_before(file, position.end), position.head):
+            if file is None or not _ends_a_commit(line_before(file, position.end), position.head):
                 return False
             self._head, self._end = position.head, position.end
             return True
@@ -240,17 +240,3 @@ def _ends_a_commit(line: bytes, head: Head) -> bool:
         return False
     envelope = decode(line)
     return envelope.seq == envelope.commit == head.seq
-
-
-def _line_before(file: int, end: int) -> bytes:
-    """The line that ends at an offset, without its newline; empty when none does."""
-    size = 1 << 12
-    while True:
-        start = max(0, end - size)
-        data = os.pread(file, end - start, start)
-        if len(data) < end - start or not data.endswith(b"\n"):
-            return b""
-        line = data[:-1].rpartition(b"\n")
-        if line[1] or start == 0:
-            return line[2]
-        size *= 4
