@@ -6,6 +6,7 @@ from typing import Any, assert_never
 from forks_core.registry import Active, Base, Ended, Failed, Registry, Retired, Training
 from forks_core.rules.cache import warmth
 from forks_core.rules.naming import in_order, job_number
+from forks_core.rules.usage import DIGITS
 from forks_events.codec import unstructure
 from forks_events.words import Kind
 
@@ -46,7 +47,7 @@ def base_row(registry: Registry, base: Base, ttl_s: int, now: datetime) -> Row:
         "base_commit": active.commit if active else None,
         "context_tokens": active.context_tokens if active else None,
         "training_cost_usd": train.end.cost_usd if isinstance(train, Ended) else None,
-        "cost_cum_usd": spent.cost_usd if spent else None,
+        "cost_cum_usd": round(spent.cost_usd, DIGITS) if spent else None,
         "last_hit": base.last_hit,
         "train_job": base.job,
         "forks": in_order(

@@ -178,21 +178,31 @@ def _imposed(stream: Stream, imposed: Imposed, flags: tuple[Flag, ...]) -> Concl
         detail=imposed.detail,
         error_kind=imposed.error_kind or (result.error_kind if result else None),
         resets_at=result.resets_at if result else None,
-        flags=_once(flags + ((Flag.RESULT_RECOVERED,) if recovered else ())),
+        flags=_once(
+            flags + _reason_flags(imposed.reason) + ((Flag.RESULT_RECOVERED,) if recovered else ())
+        ),
     )
 
 
 def _killed(stream: Stream, kill: KillRequested, flags: tuple[Flag, ...]) -> Conclusion:
-    # Told by the value, since a wish may come to know more reasons than this rule has to.
-    told = {"expire": (Flag.EXPIRED,), "orphaned": (Flag.ORPHANED,)}.get(kill.reason.value, ())
     result = stream.result
     return Conclusion(
         status=Status.KILLED,
         reason=kill.reason,
         error_kind=result.error_kind if result else None,
         resets_at=result.resets_at if result else None,
-        flags=_once(flags + told),
+        flags=_once(flags + _reason_flags(kill.reason)),
     )
+
+
+def _reason_flags(reason: Reason | None) -> tuple[Flag, ...]:
+    match reason:
+        case Reason.EXPIRE:
+            return (Flag.EXPIRED,)
+        case Reason.ORPHANED:
+            return (Flag.ORPHANED,)
+        case _:
+            return ()
 
 
 def _is_ended_by(kill: KillRequested | None, exit_code: int | None) -> bool:

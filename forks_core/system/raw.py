@@ -25,7 +25,7 @@ class Printed:
     Args:
         said: Every stream event in it.
         stream: What they sum up to.
-        raw: Its digest and length, or None when there is no file.
+        raw: Its digest and length, or None when there is nothing in it.
         stderr_kind: What its standard error says went wrong, or None.
     """
 
@@ -48,9 +48,9 @@ def printed(folder: StateFolder, job: str) -> Printed:
 
 
 def digest(folder: StateFolder, job: str) -> Text | None:
-    """Digest and length of a job's raw file, durable on return; None when there is none."""
+    """Digest and length of a job's raw file, durable on return; None when nothing was printed."""
     path = folder.raw(job)
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return None
     with path.open("rb") as file:
         os.fsync(file.fileno())

@@ -56,6 +56,7 @@ class Supervisor:
         self._mine = Supervised(run, name, log)
         self._listener = Listener(name, self._mine.now_s)
         self._client: ClientProcess | None = None
+        self._unsaid: StartClient | None = None
         self._started_s: float | None = None
         self._ended_s: float | None = None
         self._flags: tuple[Flag, ...] = ()
@@ -118,7 +119,8 @@ class Supervisor:
         )
         self._started_s = mine.now_s
         self._listener = Listener(self._name, self._started_s)
-        mine.insist(StartClient(job=self._name, client=self._client.process))
+        self._unsaid = StartClient(job=self._name, client=self._client.process)
+        self._report()
 
     # While it runs
 
@@ -141,7 +143,12 @@ class Supervisor:
             self._beat()
 
     def _report(self) -> None:
-        """Say what the client said; the raw bytes are durable before the events that name them."""
+        """Say what the client said; the raw bytes are durable before the events that name them.
+
+        A log that is locked for long is no reason to leave the client without a watch.
+        """
+        if self._unsaid is not None and self._mine.tell(self._unsaid):
+            self._unsaid = None
         news = self._listener.news()
         if news is None:
             return
