@@ -1,6 +1,7 @@
 """What a verb answers: one JSON object, and an exit code."""
 
 import contextlib
+import io
 import json
 import os
 import sys
@@ -9,6 +10,8 @@ from enum import IntEnum
 from typing import Any
 
 from attrs import field, frozen
+
+from forks_cli.tame import one_line
 
 
 class Exit(IntEnum):
@@ -38,6 +41,9 @@ def write_out(text: str) -> bool:
     if sys.stdout is None:
         diagnose("cannot write the answer: standard output is closed")
         return False
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that does not know a letter shows its number.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -52,5 +58,5 @@ def write_out(text: str) -> bool:
 def diagnose(text: str) -> None:
     """Say something to whoever watches, on standard error; nobody need."""
     with contextlib.suppress(OSError, AttributeError):
-        sys.stderr.write(f"forks: {text}\n")
+        sys.stderr.write(f"forks: {one_line(text)}\n")
         sys.stderr.flush()

@@ -25,22 +25,40 @@ def main() -> int:
     _fill_standard_streams()
     words = sys.argv[1:]
     said = answer(words)
-    text = as_text(words, said.content) if wants_text(words) else as_json(said)
-    return said.code if write_out(text) else Exit.REFUSED
+    return said.code if write_out(_shown(words, said)) else Exit.REFUSED
+
+
+def _shown(words: Sequence[str], said: Answer) -> str:
+    """The answer for who reads it; a text that cannot be made must not lose it."""
+    if wants_text(words):
+        try:
+            return as_text(words, said.content)
+        except Exception:  # noqa: BLE001 - what was done is done, and is told
+            traceback.print_exc()
+    return as_json(said)
 
 
 def wants_text(words: Sequence[str]) -> bool:
     """Tell whether a person reads: on a terminal, or when text is asked for; never inside a fork."""
-    if os.environ.get(CHILD) or "--json" in words:
+    if os.environ.get(CHILD) or _is_given("--json", words):
         return False
-    return "--text" in words or (sys.stdout is not None and sys.stdout.isatty())
+    return _is_given("--text", words) or _on_a_terminal()
+
+
+def _is_given(option: str, words: Sequence[str]) -> bool:
+    """Tell whether an option was given, perhaps cut short; behind ``--`` there are none."""
+    options = words[: words.index("--")] if "--" in words else words
+    return any(len(word) > len("--") and option.startswith(word) for word in options)
+
+
+def _on_a_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def as_text(words: Sequence[str], content: Mapping[str, Any]) -> str:
     """The same answer for people."""
     render: Any = import_module("forks_cli.text").render
-    verb = words[0] if words else ""
-    text: str = render(verb, content, terminal=sys.stdout is not None and sys.stdout.isatty())
+    text: str = render(words, content, terminal=_on_a_terminal())
     return text
 
 
@@ -107,7 +125,7 @@ def _is_unicode(word: str) -> bool:
 def _top_parser() -> Parser:
     listing = "\n".join(f"  {name:10} {summary}" for name, summary in SUMMARIES.items())
     parser = Parser("forks", "Train one agent session, fork it once per block of work.")
-    parser.usage = "forks [-h] [--version] COMMAND ..."
-    parser.epilog = listing
+    parser.usage = "forks [-h|--version] COMMAND ..."
+    parser.epilog = f"commands:\n{listing}"
     parser.add_argument("--version", action="store_true", help="print the version")
     return parser

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
@@ -24,6 +25,8 @@ LAUNCH_FIELDS = (
     "env",
     "git-instructions",
 )
+# Two spaces, the longest verb, and a space.
+_ENTRY = 13
 LARGEST = 1_000_000_000
 """No number of ours is larger: as seconds it is 31 years, and times can still be reckoned."""
 
@@ -50,6 +53,27 @@ class _Help(argparse.Action):
         raise HelpAsked(parser.format_help())
 
 
+class _Form(argparse.ArgumentDefaultsHelpFormatter):
+    """Help whose lines stay lines, with the defaults that say something."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(
+            textwrap.fill(
+                line, width, initial_indent=indent, subsequent_indent=indent + _hang(line)
+            )
+            for line in text.splitlines()
+        )
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        plain = action.default is None or action.default is False
+        return action.help if plain else super()._get_help_string(action)
+
+
+def _hang(line: str) -> str:
+    """Where an entry of a listing goes on: below its second column."""
+    return " " * _ENTRY if line.startswith(" ") else ""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises what it has to say."""
 
@@ -58,7 +82,7 @@ class Parser(argparse.ArgumentParser):
             prog=prog,
             description=description,
             add_help=False,
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+            formatter_class=_Form,
         )
         self.add_argument(
             "-h", "--help", action=_Help, nargs=0, default=argparse.SUPPRESS, help="show this"

@@ -1,5 +1,6 @@
 """Fixtures that several test modules share."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,6 +9,24 @@ import pytest
 from tests.driver import Run
 
 MakeRun = Callable[..., Run]
+MUTATION = "mutation"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers: which rules a test proves, and that it takes its time."""
+    config.addinivalue_line("markers", "rule(*ids): proves these rules of tests/rules.toml")
+    text = f"{MUTATION}: judges every mutant (-m {MUTATION} or FORKS_MUTATION=1 selects it)"
+    config.addinivalue_line("markers", text)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the long run of mutation out unless it is asked for."""
+    if os.environ.get("FORKS_MUTATION") == "1" or MUTATION in config.getoption("markexpr"):
+        return
+    long = [item for item in items if item.get_closest_marker(MUTATION)]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
 
 
 @pytest.fixture

@@ -21,13 +21,12 @@ from forks_core.decider.jobs import RequestKill
 from forks_core.decider.train import Train
 from forks_core.system.calls import Request, prepare
 from forks_core.system.launching import launch
-from forks_core.system.log_file import LogFile
 from forks_core.system.open_run import OpenRun, open_configured
 from forks_core.system.standin.install import install
 from forks_core.transact import transact
 from forks_events.words import Reason
 from tests.log_view import Line, LogView
-from tests.processes import marked, until
+from tests.processes import close_files_named, marked, until
 
 MODEL = "claude-opus-4-5"
 # Quick to look, slow to give up: what a test is about it sets itself.
@@ -146,6 +145,7 @@ class Run(LogView):
             with contextlib.chdir(self.repository):
                 yield
         finally:
+            close_files_named("events.jsonl")
             os.environ.clear()
             os.environ.update(before)
 
@@ -195,8 +195,6 @@ class Run(LogView):
         with self._here({}):
             opened = open_configured(str(self.path), "test")
             yield opened
-            assert isinstance(opened.live.log, LogFile)
-            opened.live.log.close()
 
     def create(self, base: str = "base") -> str:
         """Create a train job as the verb does, but let nobody start its supervisor."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,14 @@ def until(condition: Callable[[], bool], within_s: float = BOUND_S) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
+
+
+def close_files_named(name: str) -> None:
+    """Close this process's files of a name: a process that answers once leaves that to its end."""
+    for number in [int(entry) for entry in os.listdir("/proc/self/fd")]:  # noqa: PTH208 - numbers
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/self/fd/{number}").endswith(f"/{name}"):  # noqa: PTH115
+                os.close(number)
 
 
 def marked(entry: str) -> list[int]:
@@ -39,6 +48,11 @@ def is_alive(pid: int) -> bool:
     except (FileNotFoundError, ProcessLookupError):
         return False
     return stat.rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+
+
+def a_nap() -> str:
+    """Seconds, over a day, that no other ``sleep`` was told."""
+    return str(random.randrange(100_000, 1_000_000))
 
 
 def napping(seconds: str) -> list[int]:

@@ -249,6 +249,7 @@ class TestTheHouse:
         assert {room_of(name)[0] for name in SOURCES} == {room for room, _ in ROOMS}
 
 
+@pytest.mark.rule("B1.6")
 class TestVerbs:
     """One verb, one file."""
 

@@ -43,6 +43,7 @@ def kinds(envelopes: tuple[Envelope, ...]) -> list[str]:
     return [type(envelope.event).__name__ for envelope in envelopes]
 
 
+@pytest.mark.rule("B6.3")
 class TestRecording:
     """What was decided is recorded as one commit, and is durable before it is returned."""
 
@@ -65,6 +66,7 @@ class TestRecording:
         assert log.calls == APPENDED
         assert log.synced == len(log.data)
 
+    @pytest.mark.rule("B6.5")
     def test_the_time_is_read_once_under_the_lock(self) -> None:
         """Every event of a commit carries the clock's time."""
         _, clock, live = opened()
@@ -160,6 +162,7 @@ class TestIllegalHistory:
         assert (live.head, live.registry) == (head, registry)
 
 
+@pytest.mark.rule("B6.2")
 class TestUnknownEvents:
     """Reading keeps and counts unknown types; a command that appends refuses such a log."""
 

@@ -1,50 +1,82 @@
 """The same answers as text, for people: ``list`` as tables, ``show`` as a page.
 
-rich knows the terminal: its width, whether it has colours, and that ``NO_COLOR`` wants none. It is
-imported only here, and this only when text is asked for.
+rich knows the terminal's colours and how wide letters are. It is imported only here, and this
+only when text is asked for.
 """
 
 import io
+import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 
-from forks_cli.text.pages import page, show_page
-from forks_cli.text.tables import list_tables, wait_tables
-
-Content = Mapping[str, Any]
+from forks_cli.tame import tame_all
+from forks_cli.text.doctor import doctor
+from forks_cli.text.layout import Part, Row
+from forks_cli.text.pages import page, refusal
+from forks_cli.text.sentences import expired, fixed, killed, launched
+from forks_cli.text.show import show_page
+from forks_cli.text.tables import list_tables, played, wait_tables
 
 # Text that is piped has no terminal to fit; tables are then as wide as this.
 _PIPED = (120, 40)
-_VIEWS: Mapping[str, Callable[[Content], Iterable[RenderableType]]] = {
+_NARROWEST = 20
+_VIEWS: Mapping[str, Callable[[Row, int], Iterable[Part]]] = {
+    "demo": played,
+    "expire": expired,
+    "init": fixed,
+    "kill": killed,
     "list": list_tables,
     "show": show_page,
     "wait": wait_tables,
+    "where": doctor,
 }
+_LAUNCHING = frozenset({"train", "fork", "continue"})
 
 
-def render(verb: str, content: Content, *, terminal: bool) -> str:
+def render(words: Sequence[str], content: Row, *, terminal: bool) -> str:
     """Write an answer as text.
 
     Args:
-        verb: Whose answer it is.
+        words: The words of the call.
         content: The object that a program would get.
         terminal: Whether it goes to a terminal, which may have colours.
     """
-    if "script" in content and verb == "completion":
-        return str(content["script"]) + "\n"
+    verb = words[0] if words else ""
+    if verb == "completion" and "script" in content:
+        return f"{content['script']}\n"
+    width = max(_NARROWEST, shutil.get_terminal_size(_PIPED).columns)
     file = io.StringIO()
-    console = Console(
+    console = _console(file, width, terminal=terminal)
+    for part in _parts(verb, words, tame_all(content), width):
+        if isinstance(part, str):
+            file.write(f"{part}\n")
+        else:
+            console.print(part)
+    return "".join(line.rstrip() + "\n" for line in file.getvalue().splitlines())
+
+
+def _console(file: io.StringIO, width: int, *, terminal: bool) -> Console:
+    return Console(
         file=file,
-        force_terminal=terminal,
-        width=shutil.get_terminal_size(_PIPED).columns,
+        force_terminal=terminal and not os.environ.get("NO_COLOR"),
+        width=width,
+        # Without a height a dumb terminal would be taken for one of 80 columns.
+        height=_PIPED[1],
         highlight=False,
         markup=False,
         emoji=False,
     )
-    view = page if {"error", "help"} & content.keys() else _VIEWS.get(verb, page)
-    for part in view(content):
-        console.print(part)
-    return "".join(line.rstrip() + "\n" for line in file.getvalue().splitlines())
+
+
+def _parts(verb: str, words: Sequence[str], content: Row, width: int) -> Iterable[Part]:
+    if "help" in content:
+        return [str(content["help"]).rstrip()]
+    if verb == "where" and "problems" in content:
+        return doctor(content, width)
+    if "error" in content:
+        return refusal(content, width)
+    if verb in _LAUNCHING:
+        return launched(content, words, verb)
+    return _VIEWS.get(verb, page)(content, width)

@@ -6,6 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
+from forks_cli.tame import one_line
+from forks_cli.text.layout import Row
+
 NONE = "-"
 _STYLES = {
     "ok": "green",
@@ -24,25 +27,31 @@ _STYLES = {
     "killed": "red",
     "lost": "red",
 }
+_TIMES = frozenset({"at", "last_hit", "warm_until"})
 
 
-def word(value: Any) -> Text:
-    """A word, in the colour that it has everywhere."""
-    text = NONE if value is None else str(value)
+def name(value: str | None) -> Text:
+    """What somebody called something; it may hold anything, and stays on its line."""
+    return Text(one_line(value or ""))
+
+
+def word(value: str | None) -> Text:
+    """One of our words, in the colour that it has everywhere."""
+    text = NONE if value is None else value
     return Text(text, style=_STYLES.get(text, ""))
 
 
-def plain(value: Any) -> Text:
+def plain(key: str, value: Any) -> Text:
     """Any value: true and false as yes and no, lists with commas, times in local time."""
-    if value is None or value == []:
+    if value is None or value in ([], {}, ""):
         return Text(NONE)
     if isinstance(value, bool):
         return Text("yes" if value else "no")
-    if isinstance(value, int):
-        return Text(f"{value:,}")
     if isinstance(value, list):
-        return Text(", ".join(str(item) for item in value))
-    return moment(value) if _is_moment(value) else word(value)
+        return Text(", ".join(one_line(str(item)) for item in value))
+    if isinstance(value, str) and _is_time(key, value):
+        return moment(value)
+    return Text(str(value))
 
 
 def moment(value: str | None, now: datetime | None = None) -> Text:
@@ -54,8 +63,9 @@ def moment(value: str | None, now: datetime | None = None) -> Text:
     return Text(local.strftime("%H:%M:%S" if local.date() == today else "%Y-%m-%d %H:%M:%S"))
 
 
-def _is_moment(value: Any) -> bool:
-    if not isinstance(value, str) or "T" not in value:
+def _is_time(key: str, value: str) -> bool:
+    """Tell a time of ours by its name, so that a block that is called so is left alone."""
+    if not (key in _TIMES or key.endswith("_at")):
         return False
     try:
         return datetime.fromisoformat(value).tzinfo is not None
@@ -87,3 +97,20 @@ def seconds(value: float | None) -> Text:
 def flags(values: Sequence[str]) -> Text:
     """Flags, to be seen."""
     return Text(" ".join(values), style="yellow")
+
+
+def status(row: Row) -> Text:
+    """A status, with why it is none to be glad of."""
+    why = " ".join(filter(None, (row["reason"], row.get("error_kind"))))
+    return Text.assemble(word(row["status"]), f" ({why})" if why else "")
+
+
+def tokens(row: Row) -> Text:
+    """The token columns on one line; nothing when they are not known."""
+    if row.get("input") is None:
+        return Text("")
+    written = f"{row['cache_creation']:,} written"
+    if short := row["cache_creation_5m"]:
+        written += f" ({short:,} for 5 minutes)"
+    read = f"{row['cache_read']:,} read"
+    return Text(f"{row['input']:,} in, {row['output']:,} out; cache {read}, {written}")

@@ -1,119 +1,104 @@
 """Bases, jobs and results as tables."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
 
-from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from forks_cli.text import cells
+from forks_cli.text.layout import Column, Part, Row, rows
 
-Row = Mapping[str, Any]
+
+def _due(row: Row) -> Text:
+    return Text(", ".join(name for name in ("rebase", "retrain") if row[f"{name}_due"]))
 
 
-def list_tables(content: Row) -> Iterable[RenderableType]:
+def _cost(row: Row) -> Text:
+    """What a job cost; of one that runs nothing is said."""
+    return Text("") if "elapsed_s" in row else cells.money(row["cost_delta_usd"])
+
+
+_JOB = Column("job", lambda row: cells.word(row["job"]))
+_KIND = Column("kind", lambda row: cells.word(row["kind"]))
+_BASE = Column("base", lambda row: cells.name(row["base"]), elastic=True)
+_BLOCK = Column("block", lambda row: cells.name(row["block"]), elastic=True)
+_STATUS = Column("status", cells.status)
+_CACHE = Column("cache", lambda row: cells.word(row["cache"] or ""))
+_TURNS = Column("turns", lambda row: cells.count(row["turns"]), right=True)
+_FLAGS = Column("flags", lambda row: cells.flags(row["flags"]), elastic=True)
+_COST = Column("cost", _cost, right=True)
+_TIME = Column("time", lambda row: cells.seconds(row.get("elapsed_s", row["wall_s"])), right=True)
+
+_BASES = (
+    Column("base", lambda row: cells.name(row["name"]), elastic=True),
+    Column("status", lambda row: cells.word(row["status"])),
+    Column("cache", lambda row: cells.word(row["base_state"])),
+    Column("warm until", lambda row: cells.moment(row["warm_until"])),
+    Column("context", lambda row: cells.count(row["context_tokens"]), right=True),
+    Column("cost", lambda row: cells.money(row["training_cost_usd"]), right=True),
+    Column("forks", lambda row: cells.count(len(row["forks"])), right=True),
+    Column("due", _due),
+)
+_JOBS = (_JOB, _KIND, _BASE, _BLOCK, _STATUS, _CACHE, _TURNS, _TIME, _COST, _FLAGS)
+_RUNNING = (
+    _JOB,
+    _BLOCK,
+    _TURNS,
+    Column("time", lambda row: cells.seconds(row["elapsed_s"]), right=True),
+    Column("last output", lambda row: cells.seconds(row["last_event_s_ago"]), right=True),
+)
+_PLAYED = (
+    _JOB,
+    _KIND,
+    _BLOCK,
+    _STATUS,
+    _CACHE,
+    Column("cost", lambda row: cells.money(row["cost_usd"]), right=True),
+    Column("tokens", lambda row: cells.tokens(row["tokens"])),
+)
+
+
+def list_tables(content: Row, width: int) -> Iterable[Part]:
     """Bases and jobs, as ``list`` answers them."""
-    yield Text(content["state"], style="bold")
+    yield cells.name(content["state"])
     if not content["bases"] and not content["jobs"]:
-        yield Text("Nothing was trained yet.")
+        yield "Nothing was trained yet."
         return
-    yield _bases(content["bases"])
-    yield _jobs(content["jobs"])
+    yield ""
+    yield rows(_BASES, content["bases"], width)
+    yield ""
+    yield rows(_JOBS, content["jobs"], width)
     if content["lost_now"]:
         yield Text(f"Lost, and booked just now: {', '.join(content['lost_now'])}", style="red")
 
 
-def wait_tables(content: Row) -> Iterable[RenderableType]:
-    """What was delivered, and what is still running."""
+def wait_tables(content: Row, width: int) -> Iterable[Part]:
+    """What was delivered, what still runs, and how the wait stands."""
     if content["done"]:
-        yield results(content["done"])
+        yield rows(_JOBS, content["done"], width)
+        yield ""
     if content["running"]:
-        yield _running(content["running"])
-    yield Text("met" if content["met"] else "the time is up", style="bold")
+        yield rows(_RUNNING, content["running"], width)
+        yield ""
+    yield Text(_verdict(content), style="bold")
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for column in columns:
-        right = column in {"context", "cost", "forks", "turns", "time", "last output"}
-        table.add_column(
-            column, justify="right" if right else "left", overflow="fold", no_wrap=column == "job"
-        )
-    return table
-
-
-def _bases(rows: Sequence[Row]) -> Table:
-    table = _table(
-        "bases", "base", "status", "cache", "warm until", "context", "cost", "forks", "due"
+def played(content: Row, width: int) -> Iterable[Part]:
+    """What came of a demonstration."""
+    yield rows(_PLAYED, content["jobs"], width)
+    yield ""
+    same = "the same" if content["replay_equals_live"] else "ANOTHER"
+    yield Text(
+        f"{'All is well' if content['ok'] else 'It did not go well'}: "
+        f"client {content['client']}, {content['events']} events, "
+        f"which a fresh process folded to {same} registry.",
+        style="bold",
     )
-    for row in rows:
-        due = [name for name in ("rebase", "retrain") if row[f"{name}_due"]]
-        table.add_row(
-            row["name"],
-            cells.word(row["status"]),
-            cells.word(row["base_state"]),
-            cells.moment(row["warm_until"]),
-            cells.count(row["context_tokens"]),
-            cells.money(row["training_cost_usd"]),
-            str(len(row["forks"])),
-            ", ".join(due),
-        )
-    return table
+    if content["state"]:
+        yield cells.name(f"kept: {content['state']}")
 
 
-def _jobs(rows: Sequence[Row]) -> Table:
-    table = _table(
-        "jobs", "job", "kind", "base", "block", "status", "cache", "turns", "time", "cost", ""
-    )
-    for row in rows:
-        table.add_row(
-            row["job"],
-            row["kind"],
-            row["base"],
-            row["block"] or "",
-            _status(row),
-            cells.word(row["cache"]),
-            cells.count(row["turns"]),
-            cells.seconds(row.get("elapsed_s", row["wall_s"])),
-            cells.money(row["cost_delta_usd"]) if "elapsed_s" not in row else cells.plain(None),
-            cells.flags(row["flags"]),
-        )
-    return table
-
-
-def results(rows: Sequence[Row]) -> Table:
-    """Results, as ``wait`` delivers them."""
-    table = _table("done", "job", "kind", "block", "status", "cache", "turns", "time", "cost", "")
-    for row in rows:
-        table.add_row(
-            row["job"],
-            row["kind"],
-            row["block"] or "",
-            _status(row),
-            cells.word(row["cache"]),
-            cells.count(row["turns"]),
-            cells.seconds(row["wall_s"]),
-            cells.money(row["cost_delta_usd"]),
-            cells.flags(row["flags"]),
-        )
-    return table
-
-
-def _running(rows: Sequence[Row]) -> Table:
-    table = _table("running", "job", "block", "turns", "time", "last output")
-    for row in rows:
-        table.add_row(
-            row["job"],
-            row["block"] or "",
-            cells.count(row["turns"]),
-            cells.seconds(row["elapsed_s"]),
-            cells.seconds(row["last_event_s_ago"]),
-        )
-    return table
-
-
-def _status(row: Row) -> Text:
-    status = cells.word(row["status"])
-    why = " ".join(filter(None, (row["reason"], row["error_kind"])))
-    return Text.assemble(status, f" ({why})") if why else status
+def _verdict(content: Row) -> str:
+    running = ", ".join(row["job"] for row in content["running"])
+    if not content["met"]:
+        return f"The time is up; still running: {running}"
+    return f"Met; still running: {running}" if running else "Met: nothing is running."

@@ -1,4 +1,7 @@
-"""``forks where``: what forks runs on. It writes nothing."""
+"""``forks where``: what forks runs on, and what would make the next command fail.
+
+It writes nothing.
+"""
 
 import argparse
 import os
@@ -9,14 +12,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from attrs import asdict
+
 from forks_cli.answer import Answer, Exit
+from forks_cli.doctor import LEAST_PYTHON, Client, Problem, client, surroundings
 from forks_core.claude.environment import Host, report
-from forks_core.errors import ForksError, Refused
-from forks_core.system.client import inspect, resolve
-from forks_core.system.processes import require_linux
 
 _VERSION_S = 30
-_PYTHON = (3, 11)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,19 +27,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Answer:
-    """Look at everything; what would make the next command fail is a reason."""
-    reasons: list[str] = []
+    """Look at everything; what would make a command fail is a reason, the rest is a warning."""
+    found = client(arguments.binary, os.environ)
+    git = _tool("git")
+    problems = [*found.problems, *surroundings(os.environ), *_without(git)]
+    # The same thing may be in the way of several.
+    problems = list({problem.what: problem for problem in problems}.values())
+    reasons = [problem.what for problem in problems if problem.fatal]
     content = {
-        "script": str(Path(sys.argv[0]).absolute()),
-        "python": _python(reasons),
+        "script": _script(),
+        "python": _python(),
         "uv": _tool("uv"),
-        "binary": _binary(arguments.binary, reasons),
-        "git": _tool("git"),
+        "binary": _binary(found),
+        "git": git,
         "spawn": "setsid",
         "scrub": report(
             Host(environment=os.environ, prefix=sys.prefix, base_prefix=sys.base_prefix)
         ),
-        "platform": _platform(reasons),
+        "platform": platform.platform(),
+        "problems": [asdict(problem) for problem in problems],
         "ok": not reasons,
     }
     if not reasons:
@@ -46,46 +54,42 @@ def run(arguments: argparse.Namespace) -> Answer:
     return Answer({**content, "reason": text, "error": text}, Exit.REFUSED)
 
 
-def _python(reasons: list[str]) -> dict[str, Any]:
-    enough = sys.version_info >= _PYTHON
-    if not enough:
-        reasons.append("Python 3.11 or newer is needed")
+def _script() -> str:
+    """The program, as it was called; where no path can be told any more it stays as it is."""
+    try:
+        return str(Path(sys.argv[0]).absolute())
+    except FileNotFoundError:
+        return sys.argv[0]
+
+
+def _python() -> dict[str, Any]:
     return {
         "version": platform.python_version(),
         "executable": sys.executable,
         "base_executable": getattr(sys, "_base_executable", sys.executable),
         "supervisor_interpreter": sys.executable,
-        "ok": enough,
+        "ok": sys.version_info >= LEAST_PYTHON,
     }
 
 
-def _platform(reasons: list[str]) -> str:
-    try:
-        require_linux()
-    except ForksError as error:
-        reasons.append(error.message)
-    return platform.platform()
-
-
-def _binary(option: str | None, reasons: list[str]) -> dict[str, Any]:
-    found = resolve(option, os.environ)
-    if found is None:
-        reasons.append("no claude binary: name one by --binary, or put claude on PATH")
-        return {"path": None, "how": None}
-    path, how = found
-    try:
-        binary = inspect(path)
-    except Refused as error:
-        reasons.append(error.message)
-        return {"path": path, "how": how, "error": error.message, **error.fields}
-    stat = Path(path).stat()
+def _binary(found: Client) -> dict[str, Any]:
+    row: dict[str, Any] = {"path": found.path, "how": found.how}
+    if found.binary is None:
+        return {**row, "error": found.problems[0].what}
     return {
-        "path": path,
-        "how": how,
-        "version": binary.version,
-        "size": binary.size,
-        "mtime": stat.st_mtime,
+        **row,
+        "version": found.binary.version,
+        "size": found.binary.size,
+        "mtime": Path(found.binary.path).stat().st_mtime,
     }
+
+
+def _without(git: dict[str, Any]) -> list[Problem]:
+    if git["version"]:
+        return []
+    what = f"git does not answer: {git['path']}" if git["path"] else "there is no git"
+    remedy = "install it, or give init a --cwd; forks will not be told what changed since the base"
+    return [Problem(what, remedy, fatal=False)]
 
 
 def _tool(name: str) -> dict[str, Any]:
@@ -103,4 +107,6 @@ def _tool(name: str) -> dict[str, Any]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return {"path": path, "version": None, "error": str(error)}
+    if done.returncode:
+        return {"path": path, "version": None, "error": f"exit code {done.returncode}"}
     return {"path": path, "version": done.stdout.decode(errors="replace").strip() or None}

@@ -80,32 +80,50 @@ class SystemProcesses:
     def end(self, roots: Iterable[Process], marker: str) -> Sequence[Process]:
         """End these, their descendants, and all that carries the marker, but never the caller.
 
-        The first root's process group goes first, while its supervisor still lives. Then whatever
-        is found is swept, until two looks in a row find nothing. A supervisor names itself among
-        the roots: as a subreaper it is the ancestor of all that its client ever started.
+        The first root's process group goes first. Then whatever is found is swept, until two looks
+        in a row find nothing. Of several roots the last one goes last, when nothing else is left:
+        it is the supervisor, and as a subreaper the ancestor of all that its client ever started,
+        so that nobody gets out of sight as long as it lives. A supervisor that sweeps names itself.
 
         Args:
-            roots: Recorded processes; those of another host or boot are left alone.
+            roots: Recorded processes, the client before its supervisor; those of another host or
+                boot are left alone.
             marker: The value of ``FORKS_JOB`` in their environment.
 
         Returns:
             What was found alive, in the order that it was found.
         """
-        here = [root for root in roots if self.is_alive(root)]
+        named = list(roots)
+        here = [root for root in named if self.is_alive(root)]
         found = dict.fromkeys(root for root in here if root.pid != os.getpid())
         found |= dict.fromkeys(_below(here))
-        for root in list(found)[:1]:
-            _end_group(root)
-        deadline = time.monotonic() + self._verify_s
-        empty = 0
-        while empty < _LOOKS and time.monotonic() < deadline:
-            found |= dict.fromkeys([*_marked(marker), *_below(here)])
-            living = survivors(found)
-            for process in living:
-                send(process, signal.SIGKILL)
-            empty = 0 if living else empty + 1
-            time.sleep(_SWEEP_S)
+        last = named[-1] if len(named) > 1 and named[-1] in found else None
+        until_s = time.monotonic() + self._verify_s
+        if here and here[0] != last:
+            _end_group(here[0])
+        if last:
+            _sweep(found, here, marker, last, until_s - self._verify_s / 2)
+            _end_group(last)
+        _sweep(found, here, marker, None, until_s)
         return tuple(found)
+
+
+def _sweep(
+    found: dict[Process, None],
+    roots: Sequence[Process],
+    marker: str,
+    spared: Process | None,
+    until_s: float,
+) -> None:
+    """End what is found, save one, and add it to ``found``; two looks must find nothing new."""
+    empty = 0
+    while empty < _LOOKS and time.monotonic() < until_s:
+        found |= dict.fromkeys([*_below(roots), *_marked(marker)])
+        living = [process for process in survivors(found) if process != spared]
+        for process in living:
+            send(process, signal.SIGKILL)
+        empty = 0 if living else empty + 1
+        time.sleep(_SWEEP_S)
 
 
 def send(process: Process, number: signal.Signals) -> bool:

@@ -175,6 +175,8 @@ class Supervisor:
         left = self._sweep()
         exit_code = client.wait()
         self._drain(client)
+        # A kill that was asked for meanwhile explains what was left.
+        self._run.live.refresh()
         flags = self._flags
         if ending.overdue is Overdue.LINGERS:
             flags = (*flags, Flag.KILLED_AFTER_RESULT)

@@ -31,6 +31,7 @@ def lists(*models: list[str]) -> list[SettingsFile]:
     return files(*({"availableModels": of} for of in models))
 
 
+@pytest.mark.rule("B11.2")
 class TestNoList:
     """Where no settings file lists models, every model is admitted."""
 
@@ -47,6 +48,7 @@ class TestNoList:
         assert admission(PLAIN, []).admitted
 
 
+@pytest.mark.rule("B11.3")
 class TestCandidates:
     """A model is looked for by its exact id, then without ``[1m]``, then by its family's alias."""
 
@@ -82,6 +84,7 @@ class TestCandidates:
         assert told.files == ("user.json",)
 
 
+@pytest.mark.rule("B11.3")
 class TestOrder:
     """The better candidate wins wherever it stands; of equal ones the earlier file's."""
 

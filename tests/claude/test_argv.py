@@ -42,6 +42,7 @@ def after(flag: str, words: tuple[str, ...]) -> str:
     return words[words.index(flag) + 1]
 
 
+@pytest.mark.rule("B14.3")
 class TestWhole:
     """Every call has all of the launch on it, in one order, and then what the call is."""
 
@@ -93,6 +94,7 @@ class TestWhole:
         assert words[place + 1 : place + 4] == ("Bash(a, b)", "Read", "--disallowedTools")
 
 
+@pytest.mark.rule("B16.6")
 class TestBudget:
     """The budget is written as short as it can be, and not at all where there is none."""
 
@@ -116,6 +118,7 @@ class TestBudget:
         assert "--max-budget-usd" not in argv(LAUNCH, fork())
 
 
+@pytest.mark.rule("B14.3")
 class TestPrefix:
     """What a base's prefix is made of is on every one of its calls to the letter."""
 

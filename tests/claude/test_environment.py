@@ -101,10 +101,12 @@ def scrubbed(environment: dict[str, str], **launch: Any) -> dict[str, str]:
 class TestDropped:
     """What an application hands to its sessions, and what steers model, cache or login, goes."""
 
+    @pytest.mark.rule("B9.1")
     def test_number(self) -> None:
         """Twelve of the application, eleven that steer, and the virtual environment."""
         assert (len(HOSTED), len(STEERING), len(set(DROPPED))) == (12, 11, 24)
 
+    @pytest.mark.rule("B9.1", "B9.2")
     @pytest.mark.parametrize("name", [*DROPPED, *PATTERNS])
     @pytest.mark.parametrize("case", CASES)
     def test_in_whatever_case(self, name: str, case: Callable[[str], str]) -> None:
@@ -112,12 +114,14 @@ class TestDropped:
         assert is_dropped(case(name))
         assert set(scrubbed({case(name): "secret"})) == set(PINS)
 
+    @pytest.mark.rule("B9.4")
     @pytest.mark.parametrize("name", [*KEPT, *NEAR, "ANTHROPIC_BASE_URL", "LANG"])
     def test_everything_else_is_kept(self, name: str) -> None:
         """What is on no list stays as it is, also where it resembles what is."""
         assert not is_dropped(name)
         assert scrubbed({name: "as it was"}) == {**PINS, name: "as it was"}
 
+    @pytest.mark.rule("B9.5", "D15")
     def test_spared(self) -> None:
         """A launch spares the names that it says, to the letter, and no others."""
         told = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_MODEL": "m", "uv_python": "3"}
@@ -125,6 +129,7 @@ class TestDropped:
         assert left == {**PINS, "ANTHROPIC_API_KEY": "key"}
 
 
+@pytest.mark.rule("B9.3")
 class TestPinned:
     """Some variables are ours: the host's values of them are never seen."""
 
@@ -132,6 +137,7 @@ class TestPinned:
         """An hour of cache, no updates, the marks of a child, the client that is launched."""
         assert scrubbed({}) == PINS
 
+    @pytest.mark.rule("B9.5")
     @pytest.mark.parametrize("name", PINS)
     def test_host_values_lose(self, name: str) -> None:
         """Whatever the host says, also where the launch spares the name."""
@@ -162,6 +168,7 @@ class TestPinned:
         assert reached(ENVIRONMENTS, lambda host: "CLAUDE_CODE_EXECPATH" in host)
 
 
+@pytest.mark.rule("B9.6")
 class TestPath:
     """PATH loses what is empty and what belongs to a virtual environment; its order stays."""
 
@@ -193,6 +200,7 @@ class TestPath:
 class TestReport:
     """What the scrub does is told by names: a value is never shown."""
 
+    @pytest.mark.rule("B9.4", "B9.7", "B9.8")
     def test_fields(self) -> None:
         """Dropped, kept on purpose, pinned, and what no list knows, sorted."""
         told = report(
@@ -219,6 +227,7 @@ class TestReport:
             "unknown": ["ANTHROPIC_BASE_URL", "CLAUDE_NEW"],
         }
 
+    @pytest.mark.rule("B9.8")
     @settings(deadline=None)
     @given(ENVIRONMENTS)
     def test_law_no_values(self, environment: dict[str, str]) -> None:
@@ -226,6 +235,7 @@ class TestReport:
         secret = {name: "s3cret" for name in environment if name != "PATH"}
         assert "s3cret" not in str(report(host(**secret)))
 
+    @pytest.mark.rule("B9.5")
     @settings(deadline=None)
     @given(ENVIRONMENTS)
     def test_law_one_class(self, environment: dict[str, str]) -> None:

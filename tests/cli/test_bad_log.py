@@ -28,6 +28,7 @@ def longer(inited: Run) -> Run:
     return inited
 
 
+@pytest.mark.rule("B4.3")
 class TestDamaged:
     """A line that is not what was written is named, by number and offset, and nothing is done."""
 
@@ -80,6 +81,7 @@ class TestTorn:
         assert inited.log_file.read_bytes().startswith(whole + b'{"type":')
         assert [dropped["bytes"] for dropped in inited.events("TailDropped")] == [len(tail)]
 
+    @pytest.mark.rule("D13")
     def test_half_a_commit(self, inited: Run) -> None:
         """Of an append that was cut off nothing counts, not even its whole lines."""
         inited.create()
@@ -94,6 +96,7 @@ class TestTorn:
         assert len(inited.events("TailDropped")) == 1
 
 
+@pytest.mark.rule("B6.2")
 class TestUnknown:
     """Events of a newer forks are kept and counted; who would write refuses."""
 
@@ -111,6 +114,7 @@ class TestUnknown:
         assert inited.snapshot() == before
 
 
+@pytest.mark.rule("B4.2")
 class TestUnwritable:
     """A state folder that cannot be used is the machine keeper's business, in one sentence."""
 
@@ -131,6 +135,7 @@ class TestUnwritable:
         assert said.error == "cannot use the state folder: Not a directory"
         run.state.unlink()
 
+    @pytest.mark.rule("D3")
     def test_briefs_cannot_be_kept(self, inited: Run) -> None:
         """A prompt that cannot be stored: nothing is recorded."""
         (inited.state / "briefs").rmdir()

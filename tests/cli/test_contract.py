@@ -14,9 +14,11 @@ from tests.processes import until
 ON_A_RUN = ("init", "train", "fork", "wait", "list", "kill", "show", "replay")
 
 
+@pytest.mark.rule("B1.1")
 class TestOneObject:
     """Every call prints one object and a newline; diagnostics go to standard error."""
 
+    @pytest.mark.rule("B1.2", "B1.3")
     def test_in_a_process(self, inited: Run) -> None:
         """An answer, a refusal and a usage error: one object each, and nothing else anywhere."""
         said = inited.forks("list")
@@ -26,6 +28,7 @@ class TestOneObject:
         said = inited.call("train")
         assert (said.code, said.error, said.err) == (2, "usage", "")
 
+    @pytest.mark.rule("B1.3", "B1.14")
     def test_an_internal_error(self, inited: Run) -> None:
         """Our own bugs are told as such: type and detail, the traceback on standard error."""
         job = inited.create()
@@ -59,9 +62,11 @@ class TestOneObject:
         with subprocess.Popen(
             ["/bin/sh", "-c", forks], env=inited.env, cwd=inited.repository
         ) as process:
-            until(lambda: _waits(process.pid))
-            streams = {os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)}  # noqa: PTH115
-            process.kill()
+            try:
+                until(lambda: _waits(process.pid))
+                streams = {os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)}  # noqa: PTH115
+            finally:
+                process.kill()
         assert streams == {"/dev/null"}
 
     def _shell(self, run: Run, redirection: str) -> subprocess.CompletedProcess[bytes]:
@@ -113,6 +118,7 @@ def _waits(pid: int) -> bool:
 class TestUsage:
     """Words that are off are a usage error: what is wrong, and the usage line that would help."""
 
+    @pytest.mark.rule("B1.4", "B1.6", "B1.8")
     @pytest.mark.parametrize(
         ("words", "detail", "usage"),
         [
@@ -147,6 +153,7 @@ class TestUsage:
         assert said.content["usage"].startswith(usage)
         assert set(said.content) == {"error", "detail", "usage"}
 
+    @pytest.mark.rule("B1.7")
     @pytest.mark.parametrize("verb", ON_A_RUN)
     def test_a_run_is_required(self, run: Run, verb: str) -> None:
         """Every verb on a run needs to be told which."""
@@ -154,6 +161,7 @@ class TestUsage:
         assert (said.code, said.error) == (2, "usage")
         assert "--run" in said.content["detail"]
 
+    @pytest.mark.rule("B1.13", "B16.1")
     @pytest.mark.parametrize("number", ["0", "-1", "nan", "inf", "1e400", "x", "9e99"])
     def test_numbers(self, run: Run, number: str) -> None:
         """A number must be a number over 0, and one that time can be reckoned with."""
@@ -163,6 +171,7 @@ class TestUsage:
             assert said.error == "usage"
             assert said.content["detail"].startswith(f"argument {option}: ")
 
+    @pytest.mark.rule("B1.12")
     def test_prefixes(self, inited: Run) -> None:
         """An option may be cut short as long as it is clear which one is meant."""
         assert inited.ask("wait", "--al", "--time", "1").code == 0
@@ -171,6 +180,7 @@ class TestUsage:
 class TestHelp:
     """Help is an answer like any other."""
 
+    @pytest.mark.rule("B1.5", "B1.6")
     def test_top(self, run: Run) -> None:
         """The help names every public command."""
         for words in (("-h",), ("--help",), ("-h", "train")):
@@ -180,6 +190,7 @@ class TestHelp:
             assert not any(name.startswith("_") for name in said.content["commands"])
             assert all(name in said.content["help"] for name in SUMMARIES)
 
+    @pytest.mark.rule("B1.5", "B1.9")
     @pytest.mark.parametrize("verb", SUMMARIES)
     def test_of_a_verb(self, run: Run, verb: str) -> None:
         """Each verb has a help of its own, which wins over whatever else is wrong."""
@@ -192,11 +203,13 @@ class TestHelp:
         assert set(ok(run.ask_words("--version"))) == {"version"}
 
 
+@pytest.mark.rule("B1.10")
 class TestInsideAFork:
     """Who is a fork itself must not start others; it may look."""
 
     CHILD = {"SPIRE_FORKS_CHILD": "1"}  # noqa: RUF012
 
+    @pytest.mark.rule("B1.9")
     def test_refused(self, inited: Run) -> None:
         """Train and fork are refused, by the variable's name, before anything else is looked at."""
         before = inited.snapshot()
@@ -209,6 +222,7 @@ class TestInsideAFork:
             assert said.content["command"] == words[0]
         assert inited.snapshot() == before
 
+    @pytest.mark.rule("B1.9")
     def test_usage_comes_first(self, inited: Run) -> None:
         """Help and unknown words are dealt with before."""
         assert inited.ask("train", "--help", env=self.CHILD).code == 0

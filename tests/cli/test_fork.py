@@ -23,6 +23,7 @@ def refused(run: Run, *words: str, base: str = "base", block: str = "b") -> dict
 class TestFork:
     """It records the job, starts its supervisor, and answers at once."""
 
+    @pytest.mark.rule("B14.5", "B16.1", "B16.6", "B16.7", "B16.9")
     def test_all_of_it(self, ready: Run) -> None:
         """The answer, the record, the command line, the result: all of one call."""
         base = ready.events("BaseTrained")[0]
@@ -57,6 +58,7 @@ class TestFork:
         ]
         assert ok(ready.ask("list"))["bases"][0]["forks"] == ["j0002"]
 
+    @pytest.mark.rule("B18.2", "B19.2", "B19.3")
     def test_the_prompt(self, ready: Run) -> None:
         """What changed since the base, how to work, where the note goes, and the brief."""
         commit = ready.events("BaseTrained")[0]["commit"]
@@ -81,6 +83,7 @@ class TestFork:
         run.end_of(job)
         return (run.state / "briefs" / f"{digest}.md").read_bytes().decode()
 
+    @pytest.mark.rule("B19.4")
     def test_a_note(self, ready: Run) -> None:
         """A fork's note is in its result when the fork has written one."""
         note = ready.state / "notes" / "a_b_c.md"
@@ -88,6 +91,7 @@ class TestFork:
         assert ready.result(job)["note"] == str(note)
         assert ready.result(ready.fork(block="d"))["note"] is None
 
+    @pytest.mark.rule("B10.3")
     def test_drift(self, ready: Run) -> None:
         """A client that changed is no obstacle, but it is told."""
         text = ready.client.read_text(encoding="utf-8")
@@ -100,6 +104,7 @@ class TestFork:
 class TestCap:
     """No more forks run at once than may, however many ask at the same time."""
 
+    @pytest.mark.rule("B16.5")
     def test_six_at_once(self, ready: Run) -> None:
         """With room for two, two of six are accepted; a place that is given back can be taken."""
         go = ready.folder / "go"
@@ -121,6 +126,7 @@ class TestCap:
         ready.end_of("j0003")
         assert ready.end_of(ready.fork())["status"] == "ok"
 
+    @pytest.mark.rule("B16.5", "B28.4")
     def test_a_lost_job_gives_its_place_back(self, ready: Run) -> None:
         """A job whose supervisor died is reaped before the places are counted."""
         jobs = [ready.fork({"sleep": 60}, block=block) for block in "ab"]
@@ -138,6 +144,7 @@ class TestCap:
 class TestRefused:
     """What is wrong is named; nothing is recorded and nothing started."""
 
+    @pytest.mark.rule("B16.2")
     def test_launch_fields(self, run: Run) -> None:
         """What init has fixed is refused before anything else, all of it by name."""
         words = ("--base", "b", "--block", "k", "--brief", "none", "--mode", "parallel")
@@ -149,12 +156,14 @@ class TestRefused:
             said = run.ask("fork", *words, f"--{field}", "1")
             assert said.content["fields"] == [field]
 
+    @pytest.mark.rule("B16.3")
     def test_parallel_without_paths(self, run: Run) -> None:
         """Who works beside others must say where; that is known before the state is read."""
         words = ("--base", "b", "--block", "k", "--brief", "none", "--mode", "parallel")
         said = run.ask("fork", *words)
         assert (said.error, said.content["mode"]) == ("parallel mode needs --paths", "parallel")
 
+    @pytest.mark.rule("B16.4")
     def test_bases(self, inited: Run) -> None:
         """An unknown base, one that trains, one that failed."""
         content = refused(inited)
@@ -169,6 +178,7 @@ class TestRefused:
         content = refused(inited)
         assert (content["error"], content["status"]) == ("base is not active", "failed")
 
+    @pytest.mark.rule("B16.4", "B16.7")
     def test_forced(self, inited: Run) -> None:
         """With force a base that is not active is forked; it is recorded that it was needed."""
         inited.end_of(inited.train({"say": "read"}, {"crash": 3}))
@@ -176,6 +186,7 @@ class TestRefused:
         assert inited.events("JobCreated", job)[0]["forced"] is True
         assert inited.end_of(job)["status"] == "ok"
 
+    @pytest.mark.rule("D3")
     def test_blocks(self, ready: Run) -> None:
         """An empty block, and one whose note's file another block owns already."""
         for block in ("", " \t"):
@@ -186,12 +197,14 @@ class TestRefused:
         assert (content["owner"], content["note"]) == ("a/b", "a_b.md")
         assert ready.end_of(ready.fork(block="a/b"))["status"] == "ok"
 
+    @pytest.mark.rule("B16.7")
     def test_not_forced_when_active(self, ready: Run) -> None:
         """Force that was not needed is not recorded."""
         job = ready.fork(words=("--force",))
         assert ready.events("JobCreated", job)[0]["forced"] is False
         ready.end_of(job)
 
+    @pytest.mark.rule("B10.3")
     def test_the_client(self, ready: Run) -> None:
         """A client that is gone is refused, with the reason."""
         use_shell(ready, "exit 0")
@@ -203,6 +216,7 @@ class TestRefused:
         )
         moved.rename(ready.client)
 
+    @pytest.mark.rule("B16.1")
     @pytest.mark.parametrize("option", ["--max-minutes", "--max-budget-usd", "--stagger-s"])
     def test_numbers(self, run: Run, option: str) -> None:
         """A limit must be a number that makes sense."""

@@ -5,6 +5,8 @@ import os
 import stat
 from pathlib import Path
 
+import pytest
+
 from tests.driver import MODEL, Run, ok
 
 DEFAULTS = {
@@ -45,6 +47,9 @@ SETTINGS = {
 class TestFirst:
     """The first init makes the state folder and records the launch."""
 
+    @pytest.mark.rule(
+        "D13", "B13.1", "B13.6", "B13.8", "B13.9", "B13.10", "B13.12", "B13.13", "B27.2"
+    )
     def test_defaults(self, run: Run) -> None:
         """What is not told is as documented; the working directory is the top of the git tree."""
         content = ok(run.forks("init", "--model", MODEL, "--binary", str(run.client)))
@@ -73,6 +78,7 @@ class TestFirst:
         ]
         assert run.events("RunOpened")[0]["lab"] is False
 
+    @pytest.mark.rule("B3.1", "B3.2")
     def test_the_folder(self, inited: Run) -> None:
         """It holds what it should, and nobody else may look into it."""
         names = {path.name for path in inited.state.iterdir()}
@@ -86,6 +92,7 @@ class TestFirst:
         assert ignored == ["raw/", "cache/", "*.lock"]
         assert json.loads((inited.state / "mcp-empty.json").read_bytes()) == {"mcpServers": {}}
 
+    @pytest.mark.rule("B13.1", "B13.5", "D15")
     def test_every_option(self, run: Run) -> None:
         """Each option ends up where it belongs."""
         settings = run.folder / "settings.json"
@@ -126,6 +133,7 @@ class TestFirst:
 class TestAdmission:
     """A model that the client's settings do not list would be replaced: it is refused before."""
 
+    @pytest.mark.rule("B11.1", "B11.3")
     def test_lists(self, run: Run) -> None:
         """The exact id, the id without [1m] and the family admit, in any of the files."""
         mine = run.home / ".claude" / "settings.json"
@@ -144,6 +152,7 @@ class TestAdmission:
             content = ok(run.ask_words("init", *words, "--model", model))
             assert str(project) in content["config"]["model_admission"]
 
+    @pytest.mark.rule("B11.1")
     def test_what_cannot_be_read(self, run: Run) -> None:
         """A corrupt file is told of and ignored; settings are never written."""
         path = run.home / ".claude" / "settings.json"
@@ -155,9 +164,11 @@ class TestAdmission:
         assert path.read_bytes() == b"{\xff"
 
 
+@pytest.mark.rule("B13.11")
 class TestAgain:
     """Init again: the same says nothing; a difference counts until a base exists."""
 
+    @pytest.mark.rule("B3.1", "B13.12")
     def test_the_same(self, inited: Run) -> None:
         """Nothing is written, and nothing is changed."""
         before = inited.snapshot()
@@ -165,6 +176,7 @@ class TestAgain:
         assert (content["created"], content["changed"]) == (False, False)
         assert inited.snapshot() == before
 
+    @pytest.mark.rule("D5")
     def test_touched(self, inited: Run) -> None:
         """Neither the client's time nor how it was found is a difference."""
         os.utime(inited.client, (1, 1))
@@ -195,6 +207,7 @@ class TestAgain:
         assert inited.snapshot() == before
         assert Path(inited.client).read_text(encoding="utf-8") == use
 
+    @pytest.mark.rule("D13")
     def test_at_the_same_time(self, run: Run) -> None:
         """Several first inits at once: all succeed, and one of them opens the run."""
         words = run.words("init", "--model", MODEL, "--binary", str(run.client))

@@ -16,6 +16,7 @@ def plain(run: Run, *words: str, model: str = MODEL) -> Any:
 class TestRefused:
     """What is wrong is named, in a fixed order, and nothing is written."""
 
+    @pytest.mark.rule("B11.3", "B13.2", "B13.3", "B13.4", "B13.5", "B13.6", "B13.7")
     def test_order(self, run: Run) -> None:
         """Each check comes before the next: mend one, and the next one speaks."""
         gone = str(run.folder / "gone")
@@ -56,6 +57,7 @@ class TestRefused:
                 del words[name]
         ok(run.ask_words("init", *[word for pair in words.items() for word in pair]))
 
+    @pytest.mark.rule("B13.3")
     @pytest.mark.parametrize("model", ["opus", "claude-", "claude-Opus", "claude-opus[2m]", ""])
     def test_an_alias(self, run: Run, model: str) -> None:
         """Only a full id is a model."""
@@ -63,6 +65,7 @@ class TestRefused:
         assert said.error == "model must be a full id, not an alias"
         assert said.content["model"] == model
 
+    @pytest.mark.rule("B10.2", "B13.4", "B13.6", "B13.7")
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
@@ -80,6 +83,7 @@ class TestRefused:
         assert plain(run, *words).error == sentence
         assert not run.state.exists()
 
+    @pytest.mark.rule("B1.13", "B13.1")
     @pytest.mark.parametrize(
         "words",
         [
@@ -101,6 +105,7 @@ class TestRefused:
         assert words[0] in said.content["detail"]
         assert not run.state.exists()
 
+    @pytest.mark.rule("B8.2", "B13.6")
     def test_no_git_and_no_cwd(self, run: Run) -> None:
         """Outside git the working directory must be named."""
         words = run.words("init", "--model", MODEL, "--binary", str(run.client))

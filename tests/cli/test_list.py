@@ -1,5 +1,7 @@
 """``list``: the bases and the jobs, as they stand."""
 
+import pytest
+
 from tests.driver import Run, ok
 
 BASE_ROW = {
@@ -12,13 +14,14 @@ JOB_ROW = {
     *("job", "kind", "base", "block", "phase", "mode", "paths", "status", "flags", "reason"),
     *("reason_detail", "error_kind", "session", "parent_session", "continues", "created_at"),
     *("launched_at", "started_at", "ended_at", "fingerprint", "cache"),
-    *("delivered_at", "settled_at", "turns"),
+    *("delivered_at", "settled_at", "turns", "wall_s", "cost_delta_usd"),
 }
 
 
 class TestList:
     """It tells how all of it stands; nothing is delivered by it."""
 
+    @pytest.mark.rule("B32.1")
     def test_nothing_yet(self, inited: Run) -> None:
         """An empty run is empty lists, and a head to keep elsewhere."""
         content = ok(inited.forks("list"))
@@ -27,6 +30,7 @@ class TestList:
         assert lists == [[], [], [], []]
         assert content["head"]["seq"] == inited.log()[-1]["seq"]
 
+    @pytest.mark.rule("B32.2", "B32.3", "B32.4", "D17")
     def test_rows(self, ready: Run) -> None:
         """Bases by name, jobs by number; a running job also says how far it is."""
         ready.trained(base="a")
@@ -54,6 +58,7 @@ class TestList:
         assert len(ok(ready.ask("wait", "--all"))["done"]) == 3
         assert all(row["settled_at"] for row in ok(ready.ask("list"))["jobs"])
 
+    @pytest.mark.rule("B27.1", "B32.1")
     def test_seen(self, inited: Run) -> None:
         """Who lists is the orchestrator, and so it is recorded; who shows or replays is not."""
         inited.ask("replay")

@@ -33,8 +33,8 @@ class TestReplay:
         assert set(content) == {"registry", "events", "unknown", "head"}
         assert (content["events"], content["unknown"]) == (len(lines), 0)
         assert content["head"] == {"seq": len(lines), "hash": sha256(lines[-1]).hexdigest()}
-        assert content["registry"]["bases"]["base"]["state"]["is"] == "active"
-        assert content["registry"]["jobs"]["j0001"]["state"]["is"] == "ended"
+        assert content["registry"]["bases"]["base"]["state"]["is"].lower() == "active"
+        assert content["registry"]["jobs"]["j0001"]["state"]["is"].lower() == "ended"
 
     def test_up_to_an_event(self, shared: Run) -> None:
         """After each event the job is as far as it was then; beyond the end is the end."""
@@ -50,7 +50,7 @@ class TestReplay:
         for kind, state in expected.items():
             seq = kinds.index(kind) + 1
             content = ok(shared.ask("replay", "--seq", str(seq)))
-            assert content["registry"]["jobs"]["j0001"]["state"]["is"] == state
+            assert content["registry"]["jobs"]["j0001"]["state"]["is"].lower() == state
             assert content["head"] == {"seq": seq, "hash": sha256(lines[seq - 1]).hexdigest()}
             assert content["events"] == seq
         nothing = ok(shared.ask("replay", "--seq", "0"))

@@ -11,6 +11,7 @@ TEXTS = st.text(alphabet="ab,() *", max_size=10)
 RULES = st.lists(st.sampled_from(["Read", "Bash(git push:*)", "Bash(a, b)", "X(a(b,c),d)"]))
 
 
+@pytest.mark.rule("B13.5")
 class TestSplitRules:
     """Rules are parted at commas outside parentheses and trimmed; empty ones go."""
 

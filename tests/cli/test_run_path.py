@@ -9,6 +9,7 @@ import pytest
 from tests.driver import Run, ok, one_object
 
 
+@pytest.mark.rule("B14.1")
 class TestWithoutAnInit:
     """Every verb on a run needs its init first, and leaves nothing behind."""
 
@@ -33,6 +34,7 @@ class TestWithoutAnInit:
         assert not run.state.exists()
 
 
+@pytest.mark.rule("B2.4")
 class TestRunPath:
     """The run log names the state folder; it need not exist itself."""
 
@@ -46,11 +48,13 @@ class TestRunPath:
             assert said.error == "--run must name the run log .md file"
             assert said.content["run"].endswith(path)
 
+    @pytest.mark.rule("B2.1")
     @pytest.mark.parametrize("path", ["", "  "])
     def test_empty(self, run: Run, path: str) -> None:
         """Nothing is no path."""
         assert run.ask_words("list", "--run", path).error == "empty path"
 
+    @pytest.mark.rule("B2.2")
     def test_relative(self, inited: Run) -> None:
         """A relative path is relative to the working directory; upper case and dots are fine."""
         content = ok(inited.ask_words("list", "--run", "../repository/.././run.md"))

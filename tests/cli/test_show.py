@@ -1,11 +1,14 @@
 """``show``: a job or a base in full, any number of times."""
 
+import pytest
+
 from tests.driver import Run, ok
 
 
 class TestJob:
     """A job's row, result, words, files, command line and state."""
 
+    @pytest.mark.rule("D9")
     def test_as_often_as_one_likes(self, ready: Run) -> None:
         """It is the same before and after the delivery but for the delivery, and records nothing."""
         job = ready.fork({"stderr": "a complaint\n"}, {"say": "the answer"})

@@ -10,6 +10,7 @@ from tests.driver import Run, ok
 class TestTrain:
     """It records the base and its job, starts the supervisor, and answers at once."""
 
+    @pytest.mark.rule("B14.5", "B14.6", "B15.1", "B15.5", "B15.7")
     def test_the_answer(self, inited: Run) -> None:
         """Job, base and session; a fresh session that the client is told to use."""
         brief = inited.brief({"say": "read"}, text="Read $base and README.md.")
@@ -30,6 +31,7 @@ class TestTrain:
         assert argv[-2:] == ["--session-id", session]
         assert "--resume" not in argv
 
+    @pytest.mark.rule("B15.7", "B19.1", "B19.2")
     def test_the_prompt(self, inited: Run) -> None:
         """The template with the run's paths in it, and the brief as it is, dollars and all."""
         brief = inited.brief_of("Read $base.\r\nThen $brief, and $$.")
@@ -41,6 +43,7 @@ class TestTrain:
             assert text in prompt
         inited.end_of("j0001")
 
+    @pytest.mark.rule("B15.6")
     def test_a_base_is_made(self, inited: Run) -> None:
         """While it trains, the base is training; then it is active, with its session and costs."""
         go = inited.folder / "go"
@@ -60,6 +63,7 @@ class TestTrain:
         assert end["cache"] is None
         assert not end["note"]
 
+    @pytest.mark.rule("B15.4")
     def test_not_under_the_cap(self, run: Run) -> None:
         """Any number of bases may be trained at once."""
         run.init("--parallel-cap", "1")
@@ -71,6 +75,7 @@ class TestTrain:
 class TestNames:
     """A name belongs to one base, until its training has failed."""
 
+    @pytest.mark.rule("B15.3")
     def test_exists(self, inited: Run) -> None:
         """A base that is training or active keeps its name."""
         go = inited.folder / "go"
@@ -86,6 +91,7 @@ class TestNames:
         assert said.content["base"] == "base"
         assert len(inited.events("JobCreated")) == before
 
+    @pytest.mark.rule("B15.3")
     def test_failed(self, inited: Run) -> None:
         """A name whose training failed can be used again; the record is replaced."""
         inited.end_of(inited.train({"crash": 3}))
@@ -94,6 +100,7 @@ class TestNames:
         bases = ok(inited.ask("list"))["bases"]
         assert [(base["status"], base["train_job"]) for base in bases] == [("active", second)]
 
+    @pytest.mark.rule("B15.2")
     @pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "ä", "a\n", "$x", "a:b"])
     def test_bad(self, inited: Run, name: str) -> None:
         """Letters, digits, underscore, dot and dash only."""
@@ -103,6 +110,7 @@ class TestNames:
         assert said.content["base"] == name
         assert inited.snapshot() == before
 
+    @pytest.mark.rule("B6.3", "B15.3")
     def test_at_the_same_time(self, inited: Run) -> None:
         """Of several trainings of one name at once exactly one is accepted."""
         words = inited.words("train", "--base", "base", "--brief", inited.brief())
@@ -113,9 +121,11 @@ class TestNames:
         assert len(inited.events("JobCreated")) == 1
 
 
+@pytest.mark.rule("D3")
 class TestBadInput:
     """What is wrong is named, and nothing is recorded."""
 
+    @pytest.mark.rule("B14.2")
     def test_briefs(self, inited: Run) -> None:
         """A brief must be a file of UTF-8 that can be read."""
         latin = inited.folder / "latin.md"
@@ -133,6 +143,7 @@ class TestBadInput:
         assert inited.ask("train", "--base", "b", "--brief", "").error == "empty path"
         assert inited.snapshot() == before
 
+    @pytest.mark.rule("B15.1")
     def test_words(self, inited: Run) -> None:
         """An empty block is none, and a launch is not train's to change."""
         before = inited.snapshot()
@@ -142,6 +153,7 @@ class TestBadInput:
         assert said.content["detail"] == "unrecognized arguments: --model claude-opus-4-5"
         assert inited.snapshot() == before
 
+    @pytest.mark.rule("B10.2", "B10.3")
     def test_the_client_is_gone(self, inited: Run) -> None:
         """A client that is gone, or mute by now, is refused."""
         words = ("--base", "b", "--brief", inited.brief())

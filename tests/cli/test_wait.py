@@ -2,12 +2,15 @@
 
 import time
 
+import pytest
+
 from tests.driver import Run, ok, one_object
 
 
 class TestDelivery:
     """Each result is shown once; a wait that is met settles what is finished."""
 
+    @pytest.mark.rule("B31.5", "B31.8", "D9")
     def test_once(self, ready: Run) -> None:
         """The first wait has the result, later ones only the verdict."""
         said = ready.forks("wait", "--all")
@@ -23,6 +26,7 @@ class TestDelivery:
         assert len(ready.events("JobDelivered", "j0001")) == 1
         assert len(ready.events("JobSettled", "j0001")) == 2
 
+    @pytest.mark.rule("B31.4", "B31.5")
     def test_two_at_once(self, ready: Run) -> None:
         """Of two waits at the same time each result goes to one."""
         go = ready.folder / "go"
@@ -35,6 +39,7 @@ class TestDelivery:
         assert sorted(delivered) == jobs
         assert all(content["met"] for content in contents)
 
+    @pytest.mark.rule("B1.2", "B31.8")
     def test_not_ok(self, inited: Run) -> None:
         """A member that did not end ok makes it 4, also when it was delivered before."""
         inited.end_of(inited.train({"crash": 3}))
@@ -49,6 +54,7 @@ class TestDelivery:
 class TestMet:
     """All must be over, or with --any one of them."""
 
+    @pytest.mark.rule("B1.2", "B31.5", "B31.6", "B31.7", "B31.8", "B31.9", "D9")
     def test_timeout(self, ready: Run) -> None:
         """When the time is up it is 3; what is over by then is delivered, and not settled."""
         go = ready.folder / "go"
@@ -69,6 +75,7 @@ class TestMet:
         assert (said.code, [row["job"] for row in said.content["done"]]) == (0, [job])
         assert {event["job"] for event in ready.events("JobSettled")} == {"j0001", job}
 
+    @pytest.mark.rule("B31.3", "B31.6")
     def test_any(self, ready: Run) -> None:
         """One is enough; only what is finished is settled; then the next one is waited for."""
         ok(ready.ask("wait", "--all"))
@@ -83,6 +90,7 @@ class TestMet:
         said = ready.ask("wait", "--any", "--all")
         assert [row["job"] for row in said.content["done"]] == [slow]
 
+    @pytest.mark.rule("B31.3")
     def test_nothing_to_wait_for(self, inited: Run) -> None:
         """With nothing unsettled it is met at once, for all and for any."""
         for words in (("--all",), ("--all", "--any")):
@@ -91,9 +99,17 @@ class TestMet:
             assert said.content == {"done": [], "running": [], "pings": [], "met": True}
 
 
+@pytest.mark.rule("B31.1")
+def test_how_long(run: Run) -> None:
+    """Unless told otherwise a wait is for 540 s, as its help says."""
+    told = ok(run.ask_words("wait", "--help"))["help"].split()
+    assert " ".join(told).endswith("--timeout S seconds, at most (default: 540)")
+
+
 class TestRefused:
     """What is wrong is named, in a fixed order."""
 
+    @pytest.mark.rule("B27.2", "B31.1")
     def test_order(self, inited: Run) -> None:
         """The timeout, then the names."""
         before = inited.snapshot()

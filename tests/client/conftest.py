@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.install import install
+from tests.client.install import VERSION, install
 from tests.client.theatre import Theatre, theatre_in
 
-VERSION = "2.1.332"
 OLDER = "older_clients"
 
 

@@ -7,6 +7,7 @@ the program is taken from the platform's package where there is one.
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,7 @@ from typing import NoReturn
 
 import pytest
 
+VERSION = "2.1.332"
 PACKAGE = "@anthropic-ai/claude-code"
 CACHE = "FORKS_CLIENT_CACHE"
 REQUIRE = "FORKS_REQUIRE_CLIENT"
@@ -39,6 +41,13 @@ def install(version: str) -> Path:
     if found is None:
         _cannot(f"{PACKAGE}@{version} has no program for this machine")
     return found
+
+
+def version_of(program: Path) -> tuple[int, ...]:
+    """The version of a program that was installed here, by its folder."""
+    named = re.search(r"/claude-code-(\d+(?:\.\d+)*)/", program.as_posix())
+    assert named, program
+    return tuple(map(int, named[1].split(".")))
 
 
 def program(folder: Path, version: str) -> Path | None:

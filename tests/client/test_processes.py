@@ -12,6 +12,7 @@ import pytest
 
 from forks_core.system.loopback import Answer, run, say
 from tests.client.theatre import TRAINING, Theatre
+from tests.client.versions import BOTH
 from tests.client.world import end, in_session, marked, processes, sleepers, until
 
 pytestmark = pytest.mark.client
@@ -67,6 +68,7 @@ class TestTheLaunchingShell:
         assert (theatre.repository / "one.txt").read_text() == "done\n"
 
 
+@BOTH
 class TestKill:
     """`kill` ends the client and all that its tools have started."""
 
@@ -89,7 +91,10 @@ class TestKill:
         assert (row["status"], row["reason"]) == ("killed", "kill")
         # One response came, and no result: a lower bound of tokens, and no price.
         assert row["turns"] == 1
-        assert row["tokens"]["cache_creation"] == theatre.bill(row["session"]).written
+        assert row["tokens"]["cache_creation"] > 0
+        if theatre.is_modern:
+            bill = theatre.bill(row["session"])
+            assert row["tokens"]["cache_creation"] == bill.written
         assert row["cost_delta_usd"] is None
         assert row["usage_basis"] is None
         assert theatre.ok("kill", "--job", "j0001")["killed"] is False
@@ -107,6 +112,7 @@ class TestKill:
         assert set(row["tokens"].values()) == {None}
 
 
+@BOTH
 class TestLeftovers:
     """What a call that ended well left running is swept, and told of."""
 
@@ -119,6 +125,7 @@ class TestLeftovers:
         assert not sleepers(theatre.sleep)
 
 
+@BOTH
 class TestTheWallTime:
     """A call that takes too long is ended."""
 
@@ -127,7 +134,8 @@ class TestTheWallTime:
         left = f"setsid nohup sleep {theatre.sleep} >/dev/null 2>&1 & echo started"
         theatre.script("one", run(left), Answer(hold=threading.Event()))
         theatre.train()
-        limit_s = 5.0
+        # An older client takes its time before it asks for the first time.
+        limit_s = 5.0 if theatre.is_modern else 20.0
         theatre.fork("one", "--max-minutes", str(limit_s / 60))
         row = theatre.result()
         assert theatre.asked("one") == 2

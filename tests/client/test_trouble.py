@@ -10,6 +10,7 @@ import pytest
 from forks_core.system.loopback import Answer, refuse_token, reject, say
 from tests.client.bill import MODEL
 from tests.client.theatre import TRAINING, Theatre
+from tests.client.versions import BOTH
 from tests.client.world import marked, until
 
 pytestmark = pytest.mark.client
@@ -77,6 +78,7 @@ class TestTheModel:
         assert not [seen for seen in theatre.api.requests if seen.model == MODEL]
 
 
+@BOTH
 class TestTheSession:
     """The session id was taken meanwhile."""
 

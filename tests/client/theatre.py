@@ -14,11 +14,14 @@ from typing import Any, NamedTuple
 
 from forks_core.system.loopback import Answer, LoopbackApi, Request, say
 from tests.client.bill import MODEL, Bill
+from tests.client.install import version_of
 from tests.client.world import Seen, end, marked, sleepers
 
 Row = dict[str, Any]
 FORKS = (sys.executable, "-P", "-m", "forks_cli")
 TRAINING = ""
+# Clients before 2.1 ask them beside the model that does the work.
+_HELPERS = frozenset({"claude-haiku-4-5-20251001", "claude-sonnet-4-5-20250929"})
 _LEAVE_S, _LOOK_S = 5.0, 0.02
 _BLOCK = re.compile(r"- block: `([^`]+)`")
 _FOREIGN = re.compile(
@@ -92,6 +95,9 @@ class Theatre:
         self._scripts[block] = answers
 
     def _choose(self, request: Request) -> Answer:
+        if request.model in _HELPERS:
+            self._answered.append(say("Fine."))
+            return self._answered[-1]
         named = _BLOCK.search(json.dumps(request.body.get("messages")))
         block = named[1] if named else TRAINING
         number = self._asked.get(block, 0)
@@ -111,9 +117,9 @@ class Theatre:
         """The requests of a session."""
         return [request for request in self.api.requests if request.session_id == session]
 
-    def bill(self, session: str | None = None) -> Bill:
-        """What the API has answered: in a session, or at all."""
-        answers = zip(self.api.requests, self._answered, strict=True)
+    def bill(self, session: str | None = None, since: int = 0, until: int | None = None) -> Bill:
+        """What the API has answered: in a session or at all, from a request to another."""
+        answers = list(zip(self.api.requests, self._answered, strict=True))[since:until]
         return Bill.total(
             Bill(
                 input=seen.usage.input,
@@ -151,8 +157,14 @@ class Theatre:
         return said.content
 
     def init(self) -> None:
-        """Fix the launch."""
-        self.ok("init", "--model", MODEL, "--binary", str(self.client), "--lab")
+        """Fix the launch, with what the client knows."""
+        given = ("--model", MODEL, "--binary", str(self.client), "--lab")
+        self.ok("init", *given, *(() if self.is_modern else ("--effort", "none")))
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it is a client of 2.1: older ones know no effort, and do not name their session."""
+        return version_of(self.client) >= (2, 1)
 
     def train(self) -> Row:
         """Init, train a base, and return its result."""
@@ -170,6 +182,18 @@ class Theatre:
     def fork(self, block: str, *words: str) -> str:
         """Fork the base for a block, and return the job."""
         return str(self.ok("fork", *self.fork_words(block, *words))["job"])
+
+    def carry_on(self, fork: str, *words: str) -> str:
+        """Continue a fork, and return the job."""
+        named = ("--job", fork, "--brief", self.brief("more"))
+        return str(self.ok("continue", *named, *words)["job"])
+
+    def told(self, job: str) -> Row:
+        """The client's own result of a job, the only one."""
+        lines = (self.state / "raw" / f"{job}.jsonl").read_bytes().splitlines()
+        read = [json.loads(line) for line in lines]
+        (result,) = [line for line in read if line.get("type") == "result"]
+        return dict(result)
 
     def result(self, *jobs: str) -> Row:
         """Wait for one job, and return its result; the exit code must tell whether it is ok."""

@@ -15,12 +15,14 @@ from tests.decider.world import INIT, World, call, end, fork_command, opened, re
 class TestExpire:
     """A retired base is never forked and never active again."""
 
+    @pytest.mark.rule("B30.2")
     def test_it_is_retired_once(self) -> None:
         """The second time nothing is said."""
         world = trained()
         assert world.do(Expire(base="main")) == (BaseRetired(at=world.now, base="main"),)
         assert world.do(Expire(base="main")) == ()
 
+    @pytest.mark.rule("B30.2")
     def test_all_of_them(self) -> None:
         """Without a name every base that is not retired yet is, in the order of names."""
         world = trained()
@@ -30,17 +32,26 @@ class TestExpire:
             BaseRetired(at=world.now, base=name) for name in ("a", "b")
         )
 
+    @pytest.mark.rule("B30.4")
     def test_all_of_none(self) -> None:
         """Without any base there is nothing to say."""
         world = World()
         world.do(INIT)
         assert world.do(Expire(base=None)) == ()
 
+    @pytest.mark.rule("B30.1")
     def test_an_unknown_base_is_refused(self) -> None:
-        """The caller is told which bases there are."""
+        """The caller is told which bases there are, in order."""
+        world = trained()
+        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "cab"))
         with pytest.raises(Refused, match="unknown base") as refused:
-            trained().do(Expire(base="other"))
-        assert refused.value.fields == {"base": "other", "bases": ["main"]}
+            world.do(Expire(base="other"))
+        assert refused.value.fields == {"base": "other", "bases": ["a", "b", "c", "main"]}
+
+    def test_it_needs_an_init(self) -> None:
+        """Before init there is nothing to expire, all of it neither."""
+        with pytest.raises(Refused, match="call init first"):
+            World().do(Expire(base=None))
 
     def test_it_is_not_forked_any_more(self) -> None:
         """Its name stays taken, and its status tells why."""

@@ -9,6 +9,7 @@ from forks_core.decider.train import Train
 from forks_core.errors import Refused
 from forks_events.bases import BaseHit
 from forks_events.jobs import JobCreated, JobEnded
+from forks_events.run import OrchestratorSeen
 from forks_events.sessions import SessionCounted
 from forks_events.words import Cache, Flag, Kind, Mode, Status, Warmth
 from tests.decider.world import (
@@ -34,6 +35,7 @@ def fork(world: World, command: Fork) -> JobCreated:
 class TestFork:
     """A fork starts from an active base, on the base's launch."""
 
+    @pytest.mark.rule("B14.5", "B16.7")
     def test_it_knows_what_it_starts_from(self) -> None:
         """Parent, its counters, context and warmth are taken when the fork is decided."""
         world = trained()
@@ -51,43 +53,69 @@ class TestFork:
         job = fork(trained(), command)
         assert (job.max_s, job.stagger_s, job.max_budget_usd) == (60, 0, 1.5)
 
+    @pytest.mark.rule("B16.4")
     def test_an_unknown_base_is_refused_with_the_known_ones(self) -> None:
-        """The caller is told which bases there are."""
+        """The caller is told which bases there are, in order."""
+        world = trained()
+        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "cab"))
         with pytest.raises(Refused, match="unknown base") as refused:
-            trained().do(fork_command(base="other"))
-        assert refused.value.fields == {"base": "other", "bases": ["main"]}
+            world.do(fork_command(base="other"))
+        assert refused.value.fields == {"base": "other", "bases": ["a", "b", "c", "main"]}
 
+    def test_who_forks_is_the_orchestrator(self) -> None:
+        """That it was seen is said first, in the same commit."""
+        world = trained()
+        world.later(61)
+        assert isinstance(world.do(fork_command())[0], OrchestratorSeen)
+
+    @pytest.mark.rule("B16.4", "B16.7")
     def test_a_base_that_is_not_active_needs_force(self) -> None:
         """A training base is refused; with force it is forked, and that is recorded."""
         world = World()
         world.do(INIT, Train(base="main", call=call()))
         with pytest.raises(Refused, match="not active") as refused:
             world.do(fork_command())
-        assert refused.value.fields["status"] == "training"
+        assert refused.value.fields == {"base": "main", "status": "training"}
         job = fork(world, evolve(fork_command(), force=True))
         assert (job.forced, job.base_context, job.base_state) == (True, None, Warmth.COLD)
 
+    @pytest.mark.rule("B16.7")
     def test_force_that_was_not_needed_is_not_recorded(self) -> None:
         """Forced means that a refusal was overridden."""
         assert not fork(trained(), evolve(fork_command(), force=True)).forced
 
+    @pytest.mark.rule("D3")
     @pytest.mark.parametrize("block", ["", "  ", None])
     def test_an_empty_block_is_refused(self, block: str | None) -> None:
         """The work has a name."""
         command = evolve(fork_command(), call=call("s-2", block))
-        with pytest.raises(Refused, match="empty block"):
+        with pytest.raises(Refused, match="empty block") as refused:
             trained().do(command)
+        assert refused.value.fields == {"block": block}
 
+    @pytest.mark.rule("D3")
     def test_two_blocks_never_share_a_note(self) -> None:
         """Names that differ only in what a file name cannot hold would overwrite each other."""
         world = trained()
         world.do(fork_command(block="a b"))
         with pytest.raises(Refused, match="note file") as refused:
             world.do(fork_command(session="s-3", block="a_b"))
-        assert refused.value.fields["owner"] == "a b"
+        assert refused.value.fields == {"block": "a_b", "owner": "a b", "note": "a_b.md"}
         fork(world, fork_command(session="s-3", block="a b"))
 
+    @pytest.mark.rule("B16.8")
+    def test_paths_may_overlap(self) -> None:
+        """Nobody compares paths: what forks beside each other may touch is the caller's to know."""
+        world = trained()
+        for session, block, mode in (
+            ("s-2", "one", Mode.PARALLEL),
+            ("s-3", "two", Mode.SEQUENTIAL),
+        ):
+            command = evolve(fork_command(session=session, block=block), mode=mode)
+            assert fork(world, evolve(command, paths=("src", "src/a.py"))).paths is not None
 
+
+@pytest.mark.rule("B16.5")
 class TestTheCap:
     """At most as many forks run as the cap says; trainings do not count."""
 
@@ -135,6 +163,7 @@ class TestTheEndOfAFork:
         assert ended.cache is verdict
         assert (Flag.COLD_START in ended.flags) == (verdict is not Cache.HIT)
 
+    @pytest.mark.rule("B21.7")
     def test_the_first_response_hits_the_base_at_once(self) -> None:
         """The base is warm again from a fork's first response on, before the fork ends."""
         world = trained()

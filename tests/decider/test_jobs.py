@@ -1,13 +1,17 @@
 """What is said of a job while it lives, and never after its end."""
 
-import pytest
+from datetime import timedelta
 
-from forks_core.decider import Command
+import pytest
+from attrs import evolve as change
+
+from forks_core.decider import Command, decide
 from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob, RequestKill, StartClient
 from forks_core.errors import Refused
 from forks_core.registry import Running
 from forks_core.rules.outcome import Imposed
 from forks_events.jobs import ClientStarted, JobBeat, JobEnded, JobHeld, JobLaunched, KillRequested
+from forks_events.stream import StreamTurned
 from forks_events.words import Flag, Reason, Status
 from tests.decider.world import World, end, fork_command, opened, process, resulted, trained, turned
 
@@ -31,12 +35,14 @@ class TestLaunch:
         said = world.do(LaunchJob(job="j0002", supervisor=process(7)))
         assert said == (JobLaunched(at=world.now, job="j0002", supervisor=process(7)),)
 
+    @pytest.mark.rule("B21.12")
     def test_a_second_supervisor_is_refused(self) -> None:
         """Whoever is first has the job; the other one hears nothing, and sees who has it."""
         world = forked()
         world.do(LaunchJob(job="j0002", supervisor=process(7)))
         assert world.do(LaunchJob(job="j0002", supervisor=process(8))) == ()
 
+    @pytest.mark.rule("B21.2", "B29.3")
     def test_a_job_that_shall_be_killed_is_not_launched(self) -> None:
         """A kill that was asked for before the supervisor started means that no client starts."""
         world = forked()
@@ -70,6 +76,38 @@ class TestHearing:
         said = world.do(Hear(job="j0002", after=0, said=(first, second)))
         assert [type(event).__name__ for event in said] == ["StreamTurned"]
         assert world.do(Hear(job="j0002", after=1, said=(second,))) == ()
+        third, fourth = turned("j0002", read=3), turned("j0002", read=4)
+        said = world.do(Hear(job="j0002", after=1, said=(second, third)))
+        assert [event.usage.cache_read for event in said if isinstance(event, StreamTurned)] == [3]
+        said = world.do(Hear(job="j0002", after=2, said=(third, fourth)))
+        assert [event.usage.cache_read for event in said if isinstance(event, StreamTurned)] == [4]
+
+    def test_a_gap_is_not_heard(self) -> None:
+        """What comes after something that the log does not hold waits for who brings all of it."""
+        world = forked()
+        world.run("j0002")
+        world.do(Hear(job="j0002", after=0, said=(opened("j0002", "s-2"),)))
+        assert world.do(Hear(job="j0002", after=2, said=(turned("j0002"),))) == ()
+
+    @pytest.mark.rule("B21.7")
+    def test_only_a_later_response_of_its_own_hits_the_base(self) -> None:
+        """A subagent's response reads another prefix, and an older one tells nothing new."""
+        world = forked()
+        world.run("j0002")
+        last_hit = world.registry.bases["main"].last_hit
+        assert last_hit is not None
+        later = last_hit + timedelta(seconds=1)
+        heard = world.do(
+            Hear(job="j0002", after=0, said=(change(turned("j0002", later), main=False),))
+        )
+        assert [type(event) for event in heard] == [StreamTurned]
+        for number, (seen_at, hits) in enumerate(
+            ((last_hit - timedelta(seconds=1), 0), (last_hit, 0), (None, 0), (later, 1)), start=3
+        ):
+            job = f"j{number:04}"
+            world.do(end(f"j{number - 1:04}", exit_code=1), fork_command(session=f"s-{number}"))
+            said = (turned(job, seen_at),)
+            assert len(world.do(Hear(job=job, after=0, said=said))) == 1 + hits
 
     def test_every_event_carries_the_time_of_its_decision(self) -> None:
         """When it was recorded is the decision's time; when it was seen is data."""
@@ -87,11 +125,13 @@ class TestHearing:
         assert event == JobBeat(
             at=world.now, job="j0002", output_at=beat.output_at, flags=(Flag.STALLED,)
         )
+        assert decide(beat, world.registry, world.now) == (), "once for each moment"
 
 
 class TestKill:
     """The wish to kill is written first, and an ok result survives it."""
 
+    @pytest.mark.rule("B29.3")
     def test_the_intent_is_said_once(self) -> None:
         """Asking again changes nothing."""
         world = forked()
@@ -99,11 +139,14 @@ class TestKill:
         assert world.do(request) == (KillRequested(at=world.now, job="j0002", reason=Reason.KILL),)
         assert world.do(request) == ()
 
+    @pytest.mark.rule("B29.1")
     def test_an_unknown_job_is_refused(self) -> None:
         """There is nothing to kill."""
-        with pytest.raises(Refused, match="unknown job"):
+        with pytest.raises(Refused, match="unknown job") as refused:
             forked().do(RequestKill(job="j0009", reason=Reason.KILL))
+        assert refused.value.fields == {"job": "j0009"}
 
+    @pytest.mark.rule("B29.4")
     def test_a_supervisor_that_ends_it_first_keeps_its_verdict(self) -> None:
         """A call that ended well while it was being killed is ok; the killer says nothing."""
         world = forked()
@@ -123,6 +166,7 @@ class TestKill:
         assert (ended.status, ended.reason) == (Status.KILLED, Reason.KILL)
 
 
+@pytest.mark.rule("B28.1")
 class TestLost:
     """A job is lost only while nothing is heard of it."""
 
@@ -172,6 +216,7 @@ AFTER_THE_END: list[Command] = [
 ]
 
 
+@pytest.mark.rule("B21.10")
 @pytest.mark.parametrize("command", AFTER_THE_END, ids=lambda command: type(command).__name__)
 def test_nothing_is_said_of_a_job_that_has_ended(command: Command) -> None:
     """A job ends once, and nobody has a say in it afterwards."""

@@ -6,9 +6,10 @@ import pytest
 from attrs import evolve
 
 from forks_core.decider import decide
-from forks_core.decider.run import Init, SeeOrchestrator
+from forks_core.decider.run import Init, SeeOrchestrator, changed_fields, settings_of
 from forks_core.decider.train import Train
 from forks_core.errors import Refused
+from forks_core.reducer import fold
 from forks_core.registry import INITIAL
 from forks_core.rules.fingerprint import fingerprint
 from forks_events.run import LaunchFixed, OrchestratorSeen, RunConfigured, RunOpened
@@ -18,6 +19,7 @@ from tests.decider.world import INIT, LAUNCH, SETTINGS, START, World, call, trai
 class TestInit:
     """A run is opened once, and configured until its first base exists."""
 
+    @pytest.mark.rule("B13.8")
     def test_the_first_init_opens_fixes_and_configures(self) -> None:
         """A new run is opened, its launch fixed under its fingerprint, its settings recorded."""
         opened, fixed, configured = decide(INIT, INITIAL, START)
@@ -27,12 +29,24 @@ class TestInit:
         assert isinstance(configured, RunConfigured)
         assert (configured.fingerprint, configured.settings) == (fixed.fingerprint, SETTINGS)
 
+    @pytest.mark.rule("B13.11", "B13.12")
     def test_the_same_init_again_says_nothing(self) -> None:
         """An init without a difference records nothing, whatever id it would have given."""
         world = World()
         world.do(INIT)
         assert world.do(evolve(INIT, run="another", binary_resolved_by="PATH")) == ()
 
+    def test_a_run_that_was_only_opened(self) -> None:
+        """It is configured by the next init, which changes nothing that was told before."""
+        opened = fold(decide(INIT, INITIAL, START)[:1])
+        for registry in (INITIAL, opened):
+            assert changed_fields(INIT, registry) == ()
+            with pytest.raises(Refused, match="call init first"):
+                settings_of(registry)
+        said = decide(INIT, opened, START)
+        assert [type(event) for event in said] == [LaunchFixed, RunConfigured]
+
+    @pytest.mark.rule("B13.11")
     @pytest.mark.parametrize(
         "changed",
         [
@@ -50,16 +64,18 @@ class TestInit:
         assert world.registry.run is not None
         assert world.registry.run.configured == configured
 
+    @pytest.mark.rule("B13.11")
     def test_a_difference_is_refused_once_a_base_exists(self) -> None:
         """A base of any status forbids another launch, and the refusal names the fields."""
         world = World()
-        world.do(INIT, Train(base="main", call=call()))
+        world.do(INIT, *(Train(base=name, call=call(f"s-{name}")) for name in "cab"))
         with pytest.raises(Refused, match="init values differ and a base exists") as refused:
             world.do(evolve(INIT, launch=evolve(LAUNCH, effort="low", tools=("Bash",))))
         assert refused.value.fields["fields"] == ["launch.effort", "launch.tools"]
-        assert refused.value.fields["bases"] == ["main"]
+        assert refused.value.fields["bases"] == ["a", "b", "c"]
 
 
+@pytest.mark.rule("B27.1")
 class TestSeenOrchestrator:
     """The orchestrator is recorded again only when the last time is old enough to matter."""
 
@@ -78,7 +94,7 @@ class TestSeenOrchestrator:
         """With a small orphan_after, a quarter of it is the rest between two records."""
         world = World()
         world.do(evolve(INIT, settings=evolve(SETTINGS, orphan_after=20)), SeeOrchestrator())
-        world.later(3)
+        world.later(4)
         assert world.do(SeeOrchestrator()) == ()
         world.later(2)
         assert world.do(SeeOrchestrator()) == (OrchestratorSeen(at=world.now),)

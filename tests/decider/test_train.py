@@ -24,28 +24,33 @@ class TestTrain:
         assert isinstance(job, JobCreated)
         assert (job.job, job.kind, job.session, job.max_s) == ("j0001", Kind.TRAIN, "s-9", 5400)
         assert (job.parent_session, job.spent_before, job.base_state) == (None, None, None)
+        assert (job.stagger_s, job.forced, job.continues) == (0, False, None)
         assert isinstance(base, BaseCreated)
         assert (base.base, base.job, base.session) == ("main", "j0001", "s-9")
 
+    @pytest.mark.rule("B15.2")
     @pytest.mark.parametrize("name", ["", "a b", "../x", "ä", "a/b"])
     def test_a_bad_name_is_refused(self, name: str) -> None:
         """A base's name has letters, digits and . _ - only."""
         world = World()
         world.do(INIT)
-        with pytest.raises(Refused, match="bad base name"):
+        with pytest.raises(Refused, match="bad base name") as refused:
             world.do(Train(base=name, call=call()))
+        assert refused.value.fields == {"base": name}
 
+    @pytest.mark.rule("B15.3")
     def test_a_base_that_is_training_or_active_keeps_its_name(self) -> None:
         """The refusal tells the status that stands in the way."""
         world = World()
         world.do(INIT, Train(base="main", call=call()))
         with pytest.raises(Refused, match="base exists") as refused:
             world.do(Train(base="main", call=call("s-2")))
-        assert refused.value.fields["status"] == "training"
+        assert refused.value.fields == {"base": "main", "status": "training"}
         with pytest.raises(Refused, match="base exists") as refused:
             trained().do(Train(base="main", call=call("s-2")))
-        assert refused.value.fields["status"] == "active"
+        assert refused.value.fields == {"base": "main", "status": "active"}
 
+    @pytest.mark.rule("B15.4")
     def test_training_is_not_limited_by_the_cap(self) -> None:
         """More trainings than the cap of 2 run at once."""
         world = World()
@@ -80,6 +85,7 @@ class TestTheEndOfATraining:
         assert hit == BaseHit(at=world.now, base="main", hit_at=seen_at)
         assert isinstance(world.registry.bases["main"].state, Active)
 
+    @pytest.mark.rule("B15.3")
     def test_any_other_end_fails_it_and_frees_the_name(self) -> None:
         """A failed base can be trained again under the same name, by another job."""
         world = World()

@@ -1,9 +1,12 @@
 """Delivering and settling."""
 
+import pytest
+
 from forks_core.decider.wait import Deliver
 from forks_core.registry import Ended
 from forks_events import Event
 from forks_events.jobs import JobDelivered, JobSettled
+from forks_events.run import OrchestratorSeen
 from tests.decider.world import World, end, fork_command, trained
 
 ALL = Deliver(names=None, first=False)
@@ -28,6 +31,7 @@ def names(events: tuple[Event, ...], kind: type) -> list[str]:
 class TestDeliver:
     """Each result is delivered once; a met wait settles its finished members."""
 
+    @pytest.mark.rule("B31.5", "B31.6", "D9")
     def test_what_is_finished_is_delivered_also_when_the_wait_is_not_met(self) -> None:
         """At its timeout a wait shows what there is, and settles nothing."""
         world = two_forks()
@@ -35,6 +39,14 @@ class TestDeliver:
         said = world.do(ALL)
         assert (names(said, JobDelivered), names(said, JobSettled)) == (["j0002"], [])
 
+    @pytest.mark.rule("B27.1")
+    def test_who_waits_is_the_orchestrator(self) -> None:
+        """That it was seen is said with what is delivered, also when there is nothing of that."""
+        world = two_forks()
+        world.later(61)
+        assert world.do(ALL) == (OrchestratorSeen(at=world.now),)
+
+    @pytest.mark.rule("B31.5", "B31.6")
     def test_nothing_is_delivered_twice(self) -> None:
         """The next wait delivers only what is new, and settles all of its members."""
         world = two_forks()
@@ -46,6 +58,7 @@ class TestDeliver:
         )
         assert world.do(ALL) == ()
 
+    @pytest.mark.rule("B31.3", "B31.6")
     def test_one_finished_job_is_enough_for_any(self) -> None:
         """Only the finished one is settled; the other is still waited for."""
         world = two_forks()
@@ -55,6 +68,7 @@ class TestDeliver:
         assert world.do(end("j0002")) != ()
         assert names(world.do(ALL), JobDelivered) == ["j0002"]
 
+    @pytest.mark.rule("B31.6")
     def test_waiting_again_for_a_named_job_settles_it_again(self) -> None:
         """A repeated wait is satisfied by it anew, and delivers nothing."""
         world = two_forks()

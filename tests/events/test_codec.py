@@ -183,6 +183,7 @@ class TestKeys:
             structure(ended(usage=usage | {"cache_read": 1, "more": 1}), JobEnded)
 
 
+@pytest.mark.rule("D17")
 class TestTimes:
     """A time is in UTC, with microseconds, in one spelling only."""
 

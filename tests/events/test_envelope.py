@@ -48,6 +48,7 @@ class TestIdentity:
         """Every event class, and unknown ones, are among the drawn envelopes."""
         assert {type(envelope.event) for envelope in drawn(ENVELOPES)} == {*TYPES.values(), Unknown}
 
+    @pytest.mark.rule("B3.3")
     def test_the_line(self) -> None:
         """The keys in their order; ``at`` beside ``seq`` and not in the data."""
         assert LINE == (

@@ -73,6 +73,7 @@ class TestStatus:
         assert row(*events)["status"] == expected
 
 
+@pytest.mark.rule("B32.2")
 class TestRow:
     """A base's row has every key from the beginning, and of what has not come yet it says null."""
 
@@ -118,9 +119,11 @@ class TestRow:
         assert base_row(state, state.bases["api"], 3600, at(0))["phase"] == 3
 
 
+@pytest.mark.rule("B16.7", "B32.2")
 class TestForks:
     """A base names its forks in id order, and nobody else's."""
 
+    @pytest.mark.rule("D21")
     def test_order(self) -> None:
         """j9999 comes before j10000."""
         made = row(trained(), fork("j10000"), fork("j9999"), fork("j0002", base="web"))
@@ -145,6 +148,7 @@ class TestForks:
         assert (made["train_job"], made["forks"]) == ("j0003", ["j0004"])
 
 
+@pytest.mark.rule("B32.2")
 class TestWarmth:
     """The row tells the warmth at the time it is asked, and until when it lasts."""
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from attrs import evolve, fields
 
 from forks_core.projections.config import config
@@ -22,6 +23,7 @@ class TestConfig:
         assert config(fold(OPENING[:1])) is None
         assert config(fold(OPENING[:2])) is None
 
+    @pytest.mark.rule("B13.9")
     def test_keys(self) -> None:
         """Settings lie beside the launch, thresholds in a group of their own."""
         found = config(registry())
@@ -51,6 +53,7 @@ class TestConfig:
         assert found["fingerprint"] == PRINT
         assert (found["binary_resolved_by"], found["pings"]) == ("PATH", False)
 
+    @pytest.mark.rule("B13.8")
     def test_launch(self) -> None:
         """The launch is shown whole, as plain data, and a client's time of change is not in it."""
         found = config(registry())

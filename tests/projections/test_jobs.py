@@ -68,6 +68,7 @@ def row(*events: Event, now: float = 10) -> dict[str, Any]:
     return job_row(state, state.jobs["j0001"], at(now), LOST_AFTER_S)
 
 
+@pytest.mark.rule("B14.7")
 class TestStatus:
     """A job is created until its client runs, then running, then what it ended as."""
 
@@ -87,6 +88,7 @@ class TestStatus:
         assert row(*events)["status"] == expected
 
 
+@pytest.mark.rule("B32.3")
 class TestFlags:
     """Flags are as they were concluded, or as they stand now, in the order they were raised."""
 
@@ -109,6 +111,7 @@ class TestFlags:
         assert flags_of(state, state.jobs["j0001"], at(now), LOST_AFTER_S) == expected
 
 
+@pytest.mark.rule("B32.3")
 class TestRow:
     """A row has every key from the beginning, and of what has not come yet it says null."""
 
@@ -204,6 +207,7 @@ class TestRow:
             assert reached(statuses, holding(status))
 
 
+@pytest.mark.rule("B31.7")
 class TestLiveRow:
     """A waiting caller is told of each running job its block, its age, and its last word."""
 

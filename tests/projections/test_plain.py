@@ -32,12 +32,14 @@ SLICES = {field.name for field in fields(Registry)}
 class TestPlain:
     """Every slice is in it, and a state with several forms says which one it has."""
 
+    @pytest.mark.rule("B6.1")
     def test_nothing(self) -> None:
         """Before anything happened every slice is there, and empty."""
         data = plain(INITIAL)
         assert data.keys() == SLICES
         assert not any(data.values())
 
+    @pytest.mark.rule("B6.4")
     def test_run(self) -> None:
         """The run, its launch by fingerprint, and its settings."""
         data = plain(registry())
@@ -71,6 +73,7 @@ class TestPlain:
         data = plain(registry(train(), named(), *life))
         assert data["bases"]["api"]["state"]["is"].lower() == expected
 
+    @pytest.mark.rule("D17")
     def test_times(self) -> None:
         """Times are in UTC with their offset, to the microsecond."""
         data = plain(registry(fork(), launched(seconds=1.5)))

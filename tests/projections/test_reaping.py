@@ -39,6 +39,7 @@ def lost(*events: Event, now: float) -> list[str]:
 class TestCandidates:
     """A job may be lost when it has not ended and was not heard of for longer than the limit."""
 
+    @pytest.mark.rule("B28.1")
     @pytest.mark.parametrize(
         ("life", "heard"),
         [
@@ -55,6 +56,7 @@ class TestCandidates:
         assert lost(fork(), *life, now=heard + 120) == []
         assert lost(fork(), *life, now=heard + 120.001) == ["j0001"]
 
+    @pytest.mark.rule("B28.1")
     def test_ended(self) -> None:
         """What is over cannot be lost."""
         assert lost(fork(), ended(), now=9999) == []
@@ -63,6 +65,7 @@ class TestCandidates:
         """A training is lost like any other job, or its base would block its name for good."""
         assert lost(train(), launched(), now=121) == ["j0001"]
 
+    @pytest.mark.rule("B28.3", "D21")
     def test_order(self) -> None:
         """They come in id order: j9999 before j10000."""
         names = ["j10000", "j0002", "j9999"]
@@ -98,6 +101,7 @@ class TestCandidates:
         assert reached(grown, lambda found: len(found) > 1)
 
 
+@pytest.mark.rule("B29.4")
 class TestProcesses:
     """What a job has running is known as it was recorded: the client first, its supervisor."""
 

@@ -35,6 +35,7 @@ def ids(wait: Waiting) -> tuple[list[str], list[str], bool]:
     return members, [job.spec.job for job in wait.finished], wait.met
 
 
+@pytest.mark.rule("B31.2")
 class TestMembers:
     """The jobs that are named, or else every job that no wait was satisfied by yet."""
 
@@ -53,12 +54,14 @@ class TestMembers:
         found = state(ended(ONE), settled(ONE, 1), ended(TWO), settled(TWO, 2))
         assert ids(waiting(found, None, first=False, at=at(2)))[0] == [TWO, THREE]
 
+    @pytest.mark.rule("D21")
     def test_by_number(self) -> None:
         """Id order is by number."""
         found = registry(fork("j10000"), fork("j9999"))
         assert ids(waiting(found, None, first=False))[0] == ["j9999", "j10000"]
 
 
+@pytest.mark.rule("B31.3")
 class TestMet:
     """A wait is met when all its members are over; with ``--any``, when one is, or it has none."""
 
@@ -93,6 +96,7 @@ class TestMet:
         assert ids(waiting(found, [ONE], first=False)) == ([ONE], [ONE], True)
 
 
+@pytest.mark.rule("B31.8")
 class TestAllOk:
     """Every finished member ended ok: those that were delivered before count too."""
 

@@ -16,6 +16,7 @@ NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 class TestVerdict:
     """A first response that reads nine tenths of its base's context is a hit, any less partial."""
 
+    @pytest.mark.rule("B33.1")
     @pytest.mark.parametrize(
         ("read", "base", "expected"),
         [

@@ -47,6 +47,7 @@ CANONICAL = (
 LAUNCHES: st.SearchStrategy[Launch] = values(Launch)
 
 
+@pytest.mark.rule("B13.8")
 class TestFingerprint:
     """It is a digest of every field of the launch, and of nothing else."""
 
@@ -106,6 +107,7 @@ AS_FIXED = Found(
 )
 
 
+@pytest.mark.rule("B10.3")
 class TestDrift:
     """What of a launch's files is not as it was fixed is named."""
 
@@ -146,6 +148,7 @@ class TestDrift:
         assert launch_drift(FULL, nothing) == expected
 
 
+@pytest.mark.rule("B13.11")
 class TestDifferences:
     """Fields that differ are named by dotted paths, and a list is one value."""
 

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from attrs import evolve as change
 
 from forks_core.registry import SILENT
 from forks_core.rules.models import is_same_model
@@ -62,9 +63,17 @@ class TestModelRefused:
     )
     def test_identity(self, one: str, other: str, *, same: bool) -> None:
         """Neither the context suffix nor the date of the snapshot makes another model."""
-        assert is_same_model(one, other) is same
+        assert is_same_model(one, other) is is_same_model(other, one) is same
         refused = end(stream(*GOOD), model=one, models_used=(other,)).reason
         assert (refused is None) is same
+
+    def test_what_ran_instead(self) -> None:
+        """It is what was announced, else what was counted, else unknown."""
+        warning = system("informational", level="warning", content="That model is restricted.")
+        for models, detail in (((), None), (("a",), "a"), (("a", "b"), "a,b")):
+            told = end(stream(init(), warning), models_used=models)
+            assert (told.reason, told.detail) == (Reason.MODEL_REFUSED, detail)
+        assert end(stream(init(), RESTRICTED), models_used=("a",)).detail == "other"
 
 
 class TestNoResult:
@@ -94,6 +103,12 @@ class TestNoResult:
         told = end(stream(init()), exit_code=1, stderr_kind=ErrorKind.STARTUP)
         assert told.error_kind is None
 
+    def test_answered_without_an_introduction(self) -> None:
+        """One that has answered did start, unless it says itself that it could not."""
+        assert end(stream(says()), exit_code=1).error_kind is None
+        told = end(stream(says()), exit_code=1, stderr_kind=ErrorKind.STARTUP)
+        assert told.error_kind is ErrorKind.STARTUP
+
     @pytest.mark.parametrize(
         ("status", "kind"),
         [
@@ -101,7 +116,10 @@ class TestNoResult:
             (401, ErrorKind.AUTH),
             (429, ErrorKind.RATE_LIMIT),
             (None, ErrorKind.NETWORK),
-            (418, ErrorKind.OTHER),
+            (403, ErrorKind.AUTH),
+            (500, ErrorKind.OVERLOADED),
+            (499, ErrorKind.OTHER),
+            (404, ErrorKind.OTHER),
         ],
     )
     def test_retrying(self, status: int | None, kind: ErrorKind) -> None:
@@ -130,6 +148,22 @@ class TestIsError:
         told = end(stream(init(), says(), result(**fields)), exit_code=code)
         expected = (Status.FAILED, Reason.IS_ERROR, detail, kind)
         assert (told.status, told.reason, told.detail, told.error_kind) == expected
+
+    @pytest.mark.parametrize(
+        "told",
+        [
+            {"is_error": True},
+            {"subtype": "error_max_turns"},
+            {"error_kind": ErrorKind.BUDGET},
+        ],
+    )
+    def test_each_alone(self, told: dict[str, Any]) -> None:
+        """Flag, subtype and kind are errors each by itself, as the log may hold them."""
+        heard = stream(*GOOD)
+        assert heard.result is not None
+        failed = end(change(heard, result=change(heard.result, **told)))
+        assert (failed.status, failed.reason) == (Status.FAILED, Reason.IS_ERROR)
+        assert failed.error_kind is told.get("error_kind", ErrorKind.OTHER)
 
     def test_reset(self) -> None:
         """A limit's end goes along."""
@@ -168,3 +202,10 @@ class TestNoWork:
         """Any response is work, a subagent's too; and so is any token."""
         assert end(stream(init(), *lines, result(0, {}, usage=usage()))) == OK
         assert end(stream(init(), result(0, {}))) == OK
+
+    def test_each_alone(self) -> None:
+        """A response without tokens is work, and so is a model whose counters grew."""
+        nothing = result(0, {}, usage=usage())
+        heard = stream(init(), says(spent=usage()), nothing)
+        assert end(heard, models_used=()) == OK
+        assert end(stream(init(), nothing), models_used=(MODEL,)) == OK

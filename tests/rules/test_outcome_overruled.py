@@ -15,6 +15,7 @@ from forks_events.words import ErrorKind, Flag, Reason, Status
 from tests.claude.lines import (
     failure,
     init,
+    limit,
     result,
     says,
     stream,
@@ -41,14 +42,37 @@ class TestKill:
         told = end(stream(*lines), kill=KILL, exit_code=-9)
         assert (told.status, told.reason) == (Status.KILLED, Reason.KILL)
 
-    def test_exit_code_of_its_own(self) -> None:
+    @pytest.mark.parametrize(
+        ("code", "status"), [(1, Status.KILLED), (128, Status.KILLED), (129, Status.OK)]
+    )
+    def test_exit_code_of_its_own(self, code: int, status: Status) -> None:
         """An exit code that no signal gives is the client's own failure, and so killed."""
-        assert end(stream(*GOOD), kill=KILL, exit_code=1).status is Status.KILLED
+        assert end(stream(*GOOD), kill=KILL, exit_code=code).status is status
 
-    def test_orphaned(self) -> None:
-        """An orphan is flagged as one."""
-        told = end(SILENT, kill=evolve(KILL, reason=Reason.ORPHANED))
-        assert (told.reason, told.flags) == (Reason.ORPHANED, (Flag.ORPHANED,))
+    def test_what_went_wrong(self) -> None:
+        """What its result complained of, and when that ends, stays known, whoever ended it."""
+        heard = stream(init(), limit("rejected", resetsAt=1796052649), failure())
+        own = end(heard)
+        assert own.resets_at is not None
+        imposed = Imposed(status=Status.TIMEOUT)
+        for told in (end(heard, kill=KILL), end(heard, imposed=imposed)):
+            assert (told.error_kind, told.resets_at) == (ErrorKind.RATE_LIMIT, own.resets_at)
+
+    @pytest.mark.rule("B21.7", "B30.3")
+    @pytest.mark.parametrize(
+        ("reason", "flags"),
+        [
+            (Reason.KILL, ()),
+            (Reason.EXPIRE, (Flag.EXPIRED,)),
+            (Reason.ORPHANED, (Flag.ORPHANED,)),
+        ],
+    )
+    def test_why(self, reason: Reason, flags: tuple[Flag, ...]) -> None:
+        """An expired job and an orphan are flagged as such, whoever says how they ended."""
+        wish = evolve(KILL, reason=reason)
+        imposed = Imposed(status=Status.KILLED, reason=reason)
+        for told in (end(SILENT, kill=wish), end(SILENT, kill=wish, imposed=imposed)):
+            assert (told.status, told.reason, told.flags) == (Status.KILLED, reason, flags)
 
 
 class TestImposed:
@@ -95,7 +119,7 @@ class TestFlags:
         ("lines", "told", "flag"),
         [
             ((says(), result(permission_denials=[{}])), {}, Flag.NEEDS_ATTENTION),
-            ((says(), result(subagent_stats={"killed": {"system": 3}})), {}, Flag.KILLED_WORK),
+            ((says(), result(subagent_stats={"killed": {"system": 1}})), {}, Flag.KILLED_WORK),
             ((says(), result(result="")), {}, Flag.RESULT_TEXT_RECOVERED),
             ((init(), says(), result()), {"session": "other"}, Flag.SESSION_MISMATCH),
         ],

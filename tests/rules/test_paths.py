@@ -23,6 +23,7 @@ WINDOWS_PATHS = st.tuples(st.sampled_from(STARTS), PARTS).map(
 class TestNoPath:
     """A path is text that is not blank, and that a file system and a log can hold."""
 
+    @pytest.mark.rule("B2.1")
     @pytest.mark.parametrize("platform", Platform)
     @pytest.mark.parametrize("text", ["", " ", "\t\n", None, 7, b"/x", ["/x"]])
     def test_empty(self, text: object, platform: Platform) -> None:
@@ -39,6 +40,7 @@ class TestNoPath:
         assert refused.value.fields["path"].isascii()
 
 
+@pytest.mark.rule("B2.2")
 class TestPosix:
     """A path is trimmed, joined to the working directory and made plain; links stay unresolved."""
 
@@ -78,6 +80,7 @@ class TestPosix:
         assert reached(POSIX_PATHS, lambda text: text.startswith("/"))
 
 
+@pytest.mark.rule("B2.3", "D22")
 class TestWindows:
     """Git Bash's drives become drives, slashes backslashes; the end has a drive or is a share."""
 
@@ -149,6 +152,7 @@ class TestWindows:
         assert reached(WINDOWS_PATHS, lambda text: text.startswith(start))
 
 
+@pytest.mark.rule("B2.4")
 class TestStateFolder:
     """A run's state lies beside its run log: its path without ``.md``, and ``-forks``."""
 

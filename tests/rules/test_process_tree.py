@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +49,7 @@ def is_younger_parent(rows: Mapping[int, Row], row: Row) -> bool:
     return parent is not None and parent.ticks > row.ticks
 
 
+@pytest.mark.rule("B7.3")
 class TestDescendants:
     """Those below the roots by parentage, parents first, the roots themselves left out."""
 

@@ -27,6 +27,7 @@ FORK_NAMES = {
 }
 
 
+@pytest.mark.rule("B19.1")
 class TestRender:
     """``$name`` is filled in; unknown names stay; what is filled in is not looked at again."""
 
@@ -52,6 +53,7 @@ class TestRender:
         """Whatever a brief says, it is in the prompt to the letter."""
         assert render("<$brief>", {"brief": brief, "a": "?", "b": "?"}) == f"<{brief}>"
 
+    @pytest.mark.rule("B19.2")
     @pytest.mark.parametrize(("path", "names"), [(TRAIN, TRAIN_NAMES), (FORK, FORK_NAMES)])
     def test_our_templates(self, path: Path, names: set[str]) -> None:
         """Our templates use every name that they are given, and no other."""
@@ -67,25 +69,29 @@ class TestRender:
 class TestDelta:
     """A fork is told its base's commit, the commits since, and how the tree differs from it."""
 
+    @pytest.mark.rule("B18.1")
     def test_no_commit(self) -> None:
         """Without a commit everything may have changed, and nothing is fenced."""
         text = delta_header(None)
         assert "treat everything on disk as possibly changed" in text
         assert "```" not in text
 
+    @pytest.mark.rule("B18.2")
     def test_changes(self) -> None:
         """Each part stands in a block of its own; titles have the first 12 digits."""
         text = delta_header(Delta(commit=COMMIT, log="abc one\ndef two", stat="1 file changed"))
-        assert COMMIT in text
+        assert text.startswith(f"The base was trained on commit {COMMIT}.\n\n")
         assert "Commits 0123456789ab..HEAD:\n\n```\nabc one\ndef two\n```" in text
         assert "Working tree against 0123456789ab:\n\n```\n1 file changed\n```" in text
 
+    @pytest.mark.rule("B18.2")
     def test_nothing_changed(self) -> None:
         """That nothing changed is said, not left blank."""
         text = delta_header(Delta(commit=COMMIT, log="", stat=""))
         assert "```\n(none)\n```" in text
         assert "```\n(no changes)\n```" in text
 
+    @pytest.mark.rule("B18.2")
     def test_git_fails(self) -> None:
         """What git complains of stands where its answer would."""
         complaint = "fatal: bad object 0123"
@@ -93,6 +99,7 @@ class TestDelta:
         assert text.count(f"```\n{complaint}\n```") == 2
 
 
+@pytest.mark.rule("B19.3")
 class TestCommitRule:
     """A parallel fork commits nothing and keeps to its paths; a lone one commits by name."""
 

@@ -64,6 +64,7 @@ def later(watch: Watch, seconds: float) -> Watch:
     )
 
 
+@pytest.mark.rule("B33.1", "D19")
 class TestTimings:
     """The seconds that everything keeps to, unless it is told otherwise."""
 
@@ -84,6 +85,7 @@ class TestTimings:
         )
 
 
+@pytest.mark.rule("B21.7")
 class TestOverdue:
     """A client ends when it is refused its model, overstays, stays mute, or is alone."""
 
@@ -157,6 +159,7 @@ class TestOverdue:
         assert reached(WATCHES, lambda watch: overdue(watch, LIMITS) is cause)
 
 
+@pytest.mark.rule("B21.7")
 class TestStalled:
     """A silent stream is flagged, unless a tool, an announced retry or a result explains it."""
 

@@ -25,6 +25,7 @@ from tests.projections.builders import (
 )
 
 
+@pytest.mark.rule("D11")
 class TestBehind:
     """A fork waits for earlier forks of its base until each has had its first response."""
 
@@ -57,11 +58,14 @@ class TestBehind:
         state = registry(train("j0001"), fork("j0002", base="web"), fork("j0003"), fork("j0004"))
         assert behind(state, state.jobs["j0003"]) is None
 
+    @pytest.mark.rule("D21")
     def test_by_number(self) -> None:
         """Earlier is meant by number: j9999 comes before j10000."""
         state = registry(fork("j10000"), fork("j9999"))
         assert behind(state, state.jobs["j10000"]) == "j9999"
         assert behind(state, state.jobs["j9999"]) is None
+        state = registry(fork("j9999"), fork("j10000"), fork("j10001"))
+        assert behind(state, state.jobs["j10001"]) == "j10000"
 
     @settings(max_examples=50, deadline=None)
     @given(REGISTRIES)
@@ -76,6 +80,7 @@ class TestBehind:
         assert reached(REGISTRIES, lambda r: any(behind(r, job) for job in r.jobs.values()))
 
 
+@pytest.mark.rule("B28.1")
 class TestSilence:
     """A job is silent when its last sign of life is older than the limit."""
 

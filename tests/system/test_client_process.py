@@ -45,6 +45,7 @@ def heard(client: ClientProcess) -> list[bytes]:
     return lines
 
 
+@pytest.mark.rule("B21.6")
 class TestOutput:
     """What comes out is kept verbatim, and given as lines with the time they came."""
 
@@ -76,6 +77,7 @@ class TestOutput:
             client.chunks(0.01)
 
 
+@pytest.mark.rule("B21.6")
 class TestInput:
     """The prompt goes in through standard input, then that is closed."""
 
@@ -106,12 +108,14 @@ class TestExit:
         until(client.poll)
         assert client.exit_code == 0
 
+    @pytest.mark.rule("B21.5")
     def test_a_session_of_its_own(self, start: Start) -> None:
         """It leads a session and a group, so that both can be ended without ours."""
         pid = start("sleep 60").process.pid
         assert os.getsid(pid) == os.getpgid(pid) == pid
         assert is_alive(pid)
 
+    @pytest.mark.rule("B21.5")
     def test_not_there(self, tmp_path: Path) -> None:
         """A program or a working directory that is not there is the system's error."""
         for argv, cwd in ((["/gone"], tmp_path), (["/bin/true"], tmp_path / "gone")):

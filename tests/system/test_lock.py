@@ -67,12 +67,14 @@ def path(tmp_path: Path) -> Path:
 class TestOneHolder:
     """Whoever holds it is alone, and says who it is."""
 
+    @pytest.mark.rule("B5.1")
     def test_made(self, path: Path) -> None:
         """The file is made, for us alone, and holds our pid."""
         with locked(path, 0):
             assert path.stat().st_mode & 0o777 == 0o600
             assert int(path.read_text(encoding="ascii")) == os.getpid()
 
+    @pytest.mark.rule("B5.1", "B5.5")
     def test_held(self, path: Path) -> None:
         """It cannot be had twice, and can be had again."""
         with locked(path, 0), pytest.raises(LogLocked), locked(path, 0.01):
@@ -80,6 +82,7 @@ class TestOneHolder:
         with locked(path, 0):
             pass
 
+    @pytest.mark.rule("B5.5")
     def test_let_go_by_an_error(self, path: Path) -> None:
         """An error within lets it go."""
         with pytest.raises(ZeroDivisionError), locked(path, 0):
@@ -87,6 +90,7 @@ class TestOneHolder:
         with locked(path, 0):
             pass
 
+    @pytest.mark.rule("B5.1")
     def test_threads_take_turns(self, path: Path) -> None:
         """Ten threads that each add to a number under it lose none."""
         total = 0
@@ -110,6 +114,7 @@ class TestOneHolder:
 class TestBoundedWait:
     """A stopped holder must not hang everyone."""
 
+    @pytest.mark.rule("B5.2", "B5.3", "D13")
     def test_stopped_holder(self, path: Path) -> None:
         """After the wait it is refused, with the holder's pid; nothing was changed."""
         with holder(path) as process:
@@ -125,6 +130,7 @@ class TestBoundedWait:
             }
             assert path.read_bytes() == before
 
+    @pytest.mark.rule("B5.5")
     def test_given_up_late(self, path: Path) -> None:
         """A lock that is granted after we gave up is closed, not kept."""
         first = os.open(path, os.O_RDWR | os.O_CREAT)
@@ -134,6 +140,7 @@ class TestBoundedWait:
         with locked(path, 0):
             pass
 
+    @pytest.mark.rule("B5.3", "B5.6")
     def test_dies_with_its_holder(self, path: Path) -> None:
         """A killed holder holds nothing, and who waits for it gets the lock."""
         with holder(path) as process:
@@ -160,6 +167,7 @@ class TestBoundedWait:
         assert caught.value.fields["holder"] is None
 
 
+@pytest.mark.rule("B5.5")
 class TestReplaced:
     """What is locked is the file at the path, whatever was put there meanwhile."""
 

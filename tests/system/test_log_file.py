@@ -66,6 +66,7 @@ def again(log: LogFile) -> LogFile:
 class TestReading:
     """What was appended is read, from anywhere, by any handle."""
 
+    @pytest.mark.rule("B4.3")
     def test_new(self, tmp_path: Path) -> None:
         """A log that is not there is empty; reading and syncing do not make it."""
         log: Log = LogFile(tmp_path)
@@ -163,6 +164,7 @@ class TestTornTail:
         reader.close()
         writer.close()
 
+    @pytest.mark.rule("D13")
     def test_law_every_cut(self, log: LogFile) -> None:
         """Cut at every byte of the last commit: it is as if it had never been begun."""
         whole = written([[OPENED], [SEEN, SEEN]])
@@ -203,6 +205,7 @@ class TestTornTail:
         assert log.path.read_bytes() == torn
 
 
+@pytest.mark.rule("B4.3")
 class TestDamage:
     """Damage further in is refused, never skipped, with its line and its place."""
 
@@ -310,6 +313,7 @@ class TestLocked:
         with hasty.writing(), pytest.raises(LogLocked), hasty.writing():
             pass
 
+    @pytest.mark.rule("B5.5")
     def test_the_lock_is_let_go(self, log: LogFile) -> None:
         """After a commit, and after an error within."""
         with pytest.raises(ZeroDivisionError), log.writing():
@@ -318,6 +322,7 @@ class TestLocked:
             pass
 
 
+@pytest.mark.rule("B4.2")
 class TestFailures:
     """What storage refuses is told as that, and a log that failed is written no more."""
 
@@ -366,6 +371,7 @@ class TestFailures:
                 ask()
         assert log.read().head.seq == 1, "it can still be read"
 
+    @pytest.mark.rule("B5.4")
     def test_no_folder(self, tmp_path: Path) -> None:
         """A state folder under a file cannot be used."""
         (tmp_path / "file").touch()
@@ -379,6 +385,7 @@ class TestFailures:
                 ask(LogFile(tmp_path / "file"))
             assert str(tmp_path / "file") in caught.value.fields["path"]
 
+    @pytest.mark.rule("B5.4")
     def test_missing_folder(self, tmp_path: Path) -> None:
         """A folder that is not there is empty to a reader, and is not made by a writer."""
         log = LogFile(tmp_path / "none")

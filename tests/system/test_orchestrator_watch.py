@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from forks_core.system.orchestrator_watch import OrchestratorWatch
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -12,9 +14,11 @@ def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
+@pytest.mark.rule("D20")
 class TestSilence:
     """Silence counts in monotonic seconds from when each sign of the orchestrator was read."""
 
+    @pytest.mark.rule("B21.7")
     def test_never_seen(self) -> None:
         """Without any sign nothing is known, and so nobody is an orphan."""
         assert OrchestratorWatch().silent_s(None, NOON, 7.0) is None

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.conftest import MakeRun
-from tests.driver import Run, ok
-from tests.processes import is_alive, napping, until
+from tests.driver import Run, ok, one_object
+from tests.processes import a_nap, is_alive, napping, until
 
 _HOLD = (
     "import fcntl, os, sys; lock = os.open(sys.argv[1], os.O_RDWR); "
@@ -43,17 +43,19 @@ def reaped(run: Run) -> list[str]:
 class TestLost:
     """Silent for too long, and its supervisor dead: the job is lost, and ended for good."""
 
+    @pytest.mark.rule("B28.2", "B28.3")
     def test_a_dead_supervisor(self, short: Run) -> None:
         """Its client and all that the client left go with it; the base's name is free again."""
-        job = short.train({"leave": {"kind": "setsid", "seconds": 3611.25}}, {"sleep": 60})
+        nap = a_nap()
+        job = short.train({"leave": {"kind": "setsid", "seconds": nap}}, {"sleep": 60})
         client = short.started(job)["pid"]
-        until(lambda: bool(napping("3611.25")))
+        until(lambda: bool(napping(nap)))
         died = time.monotonic()
         os.kill(short.supervisor(job), signal.SIGKILL)
         assert ok(short.ask("list"))["lost_now"] == [], "it was heard of a moment ago"
         assert reaped(short) == [job]
         assert time.monotonic() - died > 0.7
-        until(lambda: not is_alive(client) and not napping("3611.25"), 5.0)
+        until(lambda: not is_alive(client) and not napping(nap), 5.0)
         end = short.end_of(job)
         assert (end["status"], end["reason"]) == ("lost", "supervisor_dead")
         assert (end["exit_code"], end["usage_basis"], end["cost_usd"]) == (None, None, None)
@@ -61,6 +63,7 @@ class TestLost:
         assert len(short.events("JobEnded", job)) == 1
         assert short.end_of(short.train())["status"] == "ok"
 
+    @pytest.mark.rule("B28.4", "D4")
     def test_train_reaps(self, short: Run) -> None:
         """A training that was abandoned does not block its base's name for good."""
         job = short.train({"sleep": 60})
@@ -69,6 +72,7 @@ class TestLost:
         until(lambda: short.ask("train", "--base", "base", "--brief", brief).code == 0)
         assert short.end_of(job)["status"] == "lost"
 
+    @pytest.mark.rule("B28.2")
     def test_what_the_raw_file_holds_is_booked(self, short: Run) -> None:
         """A result that the log never heard of is recovered: lost, with its usage and its cost."""
         go = short.folder / "go"
@@ -98,12 +102,14 @@ class TestLost:
         assert len(commits) == 1
         assert not is_alive(client)
 
+    @pytest.mark.rule("B28.1")
     def test_never_launched(self, short: Run) -> None:
         """A job whose supervisor never spoke is lost as well."""
         job = short.create()
         assert reaped(short) == [job]
         assert short.end_of(job)["status"] == "lost"
 
+    @pytest.mark.rule("B28.3", "D13")
     def test_once(self, short: Run) -> None:
         """However many look at the same time, one of them reaps it, and it ends once."""
         job = short.train({"sleep": 60})
@@ -116,9 +122,38 @@ class TestLost:
         assert len(short.events("JobEnded", job)) == 1
 
 
+class TestWhoReaps:
+    """Whoever launches, lists or waits reaps; whoever ends, retires or configures does not."""
+
+    @pytest.mark.rule("B28.4", "B31.4")
+    def test_a_wait(self, short: Run) -> None:
+        """A wait for a job whose supervisor dies is met by its loss."""
+        job = short.train({"sleep": 60})
+        supervisor = short.supervisor(job)
+        with short.start(*short.words("wait", job)) as process:
+            os.kill(supervisor, signal.SIGKILL)
+            out, _ = process.communicate(timeout=30)
+        assert process.returncode == 4
+        assert [row["status"] for row in one_object(out)["done"]] == ["lost"]
+
+    @pytest.mark.rule("B28.4")
+    def test_others(self, short: Run) -> None:
+        """Kill, expire, init, show and replay leave a lost job to be found."""
+        job = short.create(base="lost")
+        until(lambda: seconds_since(short.log()[-1]["at"]) > 1.1)
+        short.ask("kill", "--job", "j0009")
+        short.ask("expire", "--base", "none")
+        short.init()
+        for verb in (("show", job), ("replay",)):
+            ok(short.ask(*verb))
+        assert short.events("JobEnded") == []
+        assert reaped(short) == [job]
+
+
 class TestLeftAlone:
     """A live supervisor is never reaped, however silent it is."""
 
+    @pytest.mark.rule("B28.1", "D19")
     def test_stopped(self, make_run: MakeRun) -> None:
         """A stopped supervisor shows as silent and keeps its place; it goes on and ends its job."""
         run = make_run(lost_after_s=0.5, heartbeat_s=0.1)

@@ -4,6 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from tests.driver import Run, ok
 from tests.processes import environment, is_alive, until
@@ -12,6 +15,7 @@ from tests.processes import environment, is_alive, until
 class TestDetached:
     """A supervisor is a process of its own, in a session of its own."""
 
+    @pytest.mark.rule("B20.2")
     def test_the_callers_session_dies(self, inited: Run) -> None:
         """When the shell that launched it is killed with its whole group, the job goes on."""
         go = inited.folder / "go"
@@ -46,6 +50,7 @@ class TestDetached:
             assert pipe.read() == b""
         assert is_alive(client)
 
+    @pytest.mark.rule("B21.3", "D2")
     def test_marked_from_the_start(self, inited: Run) -> None:
         """The mark shows in the supervisor's environment and in its client's; both in no file."""
         job = inited.train({"sleep": 60})
@@ -55,10 +60,27 @@ class TestDetached:
             assert f"FORKS_JOB={run}/{job}".encode() in environment(pid)
         assert pids <= set(inited.job_processes(job))
 
+    @pytest.mark.rule("B20.1", "B20.2")
+    def test_its_place(self, inited: Run) -> None:
+        """Our own interpreter, nothing to read, the state folder around it, its log below it."""
+        pid = inited.supervisor(inited.train({"sleep": 60}))
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")[:-1]
+        program = ["-P", "-m", "forks_core.system.supervise"]
+        assert words == [sys.executable, *program, "--run", str(inited.path), "--job", "j0001"]
+        log = str(inited.state / "raw" / "j0001.sup.log")
+        until(lambda: _link(pid, "cwd") == str(inited.state))
+        assert [_link(pid, f"fd/{number}") for number in range(3)] == ["/dev/null", log, log]
+        assert os.getsid(pid) == pid
+
+
+def _link(pid: int, name: str) -> str:
+    return str(Path(f"/proc/{pid}/{name}").readlink())
+
 
 class TestFailure:
     """A supervisor that cannot be spawned ends its job; the command has done its part."""
 
+    @pytest.mark.rule("B14.7", "B14.8", "B20.3")
     def test_spawn_failed(self, inited: Run) -> None:
         """The command exits 0 with the job's id; the job has failed, spawn_failed, and says why."""
         (inited.state / "raw").rmdir()

@@ -1,5 +1,7 @@
 """The supervisor: what it says, and when it ends a client."""
 
+import pytest
+
 from tests.conftest import MakeRun
 from tests.driver import Run, ok
 from tests.log_view import Line
@@ -14,6 +16,7 @@ def idle(seconds: float) -> Line:
 class TestOrder:
     """The supervisor stands before the client starts; then the stream; the end is one commit."""
 
+    @pytest.mark.rule("B14.8", "B21.4")
     def test_a_life(self, inited: Run) -> None:
         """Created, launched, started, the stream as it comes, ended: in this order, once each."""
         job = inited.trained({"say": "one"}, {"tool": "true"}, {"say": "two"})
@@ -30,6 +33,7 @@ class TestOrder:
             "JobEnded",
         ]
 
+    @pytest.mark.rule("B21.10")
     def test_the_end_is_one_commit(self, inited: Run) -> None:
         """How it ended, what it cost and what follows for the base stand or fall together."""
         inited.trained()
@@ -37,6 +41,7 @@ class TestOrder:
         kinds = [line["type"] for line in last]
         assert kinds[-4:] == ["JobEnded", "SessionCounted", "BaseTrained", "BaseHit"]
 
+    @pytest.mark.rule("B20.3")
     def test_each_speaks_for_itself(self, inited: Run) -> None:
         """The verb says the intent; all that follows is the supervisor's, under its own pid."""
         job = inited.trained()
@@ -47,6 +52,7 @@ class TestOrder:
         for kind in ("JobLaunched", "ClientStarted", "StreamTurned", "JobEnded"):
             assert (said[kind]["verb"], said[kind]["pid"]) == ("supervise", launched)
 
+    @pytest.mark.rule("B21.9")
     def test_a_base_knows_its_commit(self, inited: Run) -> None:
         """A base's commit is HEAD when its training ended, not when it began."""
         go = inited.folder / "go"
@@ -58,6 +64,7 @@ class TestOrder:
         assert inited.events("BaseTrained")[0]["commit"] == commit
 
 
+@pytest.mark.rule("B21.7")
 class TestBeats:
     """A beat is said after a while without any event of the job's own, and only then."""
 
@@ -81,6 +88,7 @@ class TestBeats:
 class TestLimits:
     """What overstays is ended, and the end says why; what is merely quiet is flagged."""
 
+    @pytest.mark.rule("B21.7", "B21.8", "D19")
     def test_limits(self, run: Run) -> None:
         """Wall time, no output at all, and a silent stream: each by its own rule."""
         run.init("--max-minutes", "0.05", "--no-output-s", "1", "--stall-after-s", "1")
@@ -111,11 +119,13 @@ class TestLimits:
         assert not any(is_alive(pid) for pid in clients.values())
         assert {base["base"] for base in run.events("BaseFailed")} == {"late", "mute"}
 
+    @pytest.mark.rule("B16.1")
     def test_the_limit_of_a_fork(self, ready: Run) -> None:
         """A fork's own limit is stronger than the run's."""
         job = ready.fork(idle(60), words=("--max-minutes", "0.02"))
         assert ready.end_of(job)["status"] == "timeout"
 
+    @pytest.mark.rule("D19")
     def test_a_client_that_lingers(self, make_run: MakeRun) -> None:
         """After its final result a client may take a while to exit, then it is helped; it is ok."""
         run = make_run(result_linger_s=0.4, background_linger_s=1.2)
@@ -132,6 +142,7 @@ class TestLimits:
             assert end["cost_usd"] > 0
 
 
+@pytest.mark.rule("B21.7")
 class TestModelRefused:
     """A client that runs another model than the one asked for is ended as soon as it says so."""
 
@@ -146,6 +157,7 @@ class TestModelRefused:
 class TestOrphans:
     """A job whose orchestrator is silent for too long is ended; one that is waited for never is."""
 
+    @pytest.mark.rule("B21.7", "B21.8")
     def test_orphaned(self, run: Run) -> None:
         """Nobody called for longer than the limit: killed, orphaned, flagged, its base failed."""
         run.init("--orphan-after", "1")
@@ -156,6 +168,7 @@ class TestOrphans:
         assert not is_alive(client)
         assert len(run.events("BaseFailed")) == 1
 
+    @pytest.mark.rule("B27.1", "B27.2")
     def test_waited_for(self, run: Run) -> None:
         """As long as a wait goes on there is an orchestrator."""
         run.init("--orphan-after", "1")
@@ -163,6 +176,7 @@ class TestOrphans:
         done = ok(run.forks("wait", job))["done"]
         assert [(row["job"], row["status"]) for row in done] == [(job, "ok")]
 
+    @pytest.mark.rule("B27.1")
     def test_seldom_said(self, inited: Run) -> None:
         """That the orchestrator was seen is not said again within a minute."""
         inited.trained()

@@ -3,9 +3,12 @@
 import json
 import sys
 
+import pytest
+
 from tests.driver import Run, ok
 
 
+@pytest.mark.rule("B9.3", "B21.3", "D15")
 class TestEnvironment:
     """The client gets the caller's environment, less what is dropped, with the pins on top."""
 
@@ -52,6 +55,7 @@ class TestEnvironment:
             assert_nowhere(run, name)
 
 
+@pytest.mark.rule("B3.2", "B21.3")
 class TestSecrets:
     """Secrets and texts are not in the log, and secrets are in no file of ours."""
 

@@ -1,5 +1,7 @@
 """Siblings that start together are held back behind the first one's first response."""
 
+import pytest
+
 from tests.driver import Run, ok
 
 
@@ -9,6 +11,7 @@ def row(run: Run, job: str) -> tuple[str, list[str]]:
     return rows[job]["status"], rows[job]["flags"]
 
 
+@pytest.mark.rule("D11")
 class TestHeld:
     """A fork's client starts once no earlier fork of the base is without its first response."""
 

@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from forks_core.claude.stream import parse
 from forks_events.codec import unstructure
 from tests.conftest import MakeRun
@@ -44,6 +46,7 @@ def said_in_raw(run: Run, job: str) -> list[tuple[str, Line]]:
     return [(type(event).__name__, without_times(unstructure(event))) for event in events]
 
 
+@pytest.mark.rule("B21.6")
 class TestVerbatim:
     """Every byte of a client's output is kept as it came, and the end holds its digest."""
 
@@ -92,6 +95,7 @@ class TestVerbatim:
         assert all(line["data"]["seen_at"] for line in inited.log() if line["type"] in STREAM)
 
 
+@pytest.mark.rule("B21.6")
 class TestPipes:
     """Both of a client's pipes are drained, and its prompt hangs nobody."""
 
@@ -109,6 +113,7 @@ class TestPipes:
         kept = (inited.state / "briefs" / f"{prompt['sha256']}.md").read_bytes()
         assert (len(kept), hashlib.sha256(kept).hexdigest()) == (prompt["bytes"], prompt["sha256"])
 
+    @pytest.mark.rule("B14.3")
     def test_a_prompt_that_is_read(self, inited: Run) -> None:
         """The client reads exactly the prompt that is kept, to its end."""
         seen = inited.folder / "seen"

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from forks_core.decider.ending import End
 from forks_core.registry import SILENT
 from forks_core.rules.outcome import Imposed
@@ -45,6 +47,7 @@ def stopped_writer(run: Run) -> Iterator[int]:
             writer.stdin.close()
 
 
+@pytest.mark.rule("B5.2", "D13")
 class TestLocked:
     """A stopped writer makes others wait and say so, and no job is lost for it."""
 
@@ -72,6 +75,7 @@ class TestLocked:
 class TestRefused:
     """A supervisor that comes too late starts nothing."""
 
+    @pytest.mark.rule("B21.2", "B29.3")
     def test_a_kill_was_asked_for(self, inited: Run) -> None:
         """When the wish to kill came before it, no client is started and nothing is launched."""
         job = inited.create()
@@ -79,6 +83,7 @@ class TestRefused:
         self._comes_late(inited, job)
         assert inited.kinds(job) == ["JobCreated", "BaseCreated", "KillRequested"]
 
+    @pytest.mark.rule("B21.2")
     def test_the_job_has_ended(self, inited: Run) -> None:
         """When the job has ended already, nothing is said and nothing started."""
         job = inited.create()
@@ -86,6 +91,7 @@ class TestRefused:
         self._comes_late(inited, job)
         assert inited.kinds(job) == ["JobCreated", "BaseCreated", "JobEnded"]
 
+    @pytest.mark.rule("B21.12")
     def test_another_was_first(self, inited: Run) -> None:
         """A second supervisor of the same job starts nothing, and ends nothing."""
         job = inited.train({"sleep": 2})
@@ -99,6 +105,17 @@ class TestRefused:
         assert inited.end_of(job)["status"] == "ok"
         assert len(inited.events("ClientStarted", job)) == 1
 
+    @pytest.mark.rule("B21.1")
+    def test_there_is_no_such_job(self, inited: Run) -> None:
+        """A supervisor of nothing fails, says why, and records nothing."""
+        before = inited.snapshot()
+        argv = [sys.executable, "-P", "-m", "forks_core.system.supervise"]
+        words = ["--run", str(inited.path), "--job", "j0009"]
+        done = subprocess.run([*argv, *words], env=inited.env, capture_output=True, check=False)
+        assert done.returncode == 1
+        assert b"unknown job" in done.stdout + done.stderr
+        assert inited.snapshot() == before
+
     def _comes_late(self, run: Run, job: str) -> None:
         with run.opened() as opened:
             spawn_supervisor(opened, job, run.env | {"FORKS_JOB": opened.marker(job)})
@@ -106,6 +123,7 @@ class TestRefused:
         assert not (run.state / "raw" / f"{job}.jsonl").exists()
 
 
+@pytest.mark.rule("B21.10")
 class TestEndedElsewhere:
     """A supervisor that finds its job ended ends its client and goes."""
 
@@ -122,6 +140,7 @@ class TestEndedElsewhere:
 class TestBrokenWorld:
     """Whatever goes wrong, no client is left alone."""
 
+    @pytest.mark.rule("B21.5")
     def test_the_working_directory_is_gone(self, run: Run) -> None:
         """A client that cannot be started: failed, launch_error, with what the system said."""
         gone = run.folder / "gone"
@@ -134,6 +153,7 @@ class TestBrokenWorld:
         assert (end["wall_s"], end["exit_code"]) == (0.0, None)
         assert len(run.events("BaseFailed")) == 1
 
+    @pytest.mark.rule("B21.8")
     def test_the_log_is_cut_off(self, inited: Run) -> None:
         """With a log that lost what was read, the supervisor ends its client, and says nothing."""
         job = inited.train({"sleep": 60})
@@ -145,6 +165,7 @@ class TestBrokenWorld:
         assert inited.log_file.read_bytes() == before[: before.index(b"\n") + 1]
         assert "LogDamaged" in inited.supervisor_log(job)
 
+    @pytest.mark.rule("B21.11")
     def test_output_that_cannot_be_kept(self, inited: Run) -> None:
         """When the disk takes no more, client and job are ended: failed, supervisor_error."""
         brief = inited.brief({"say": "one"}, {"big": 2_000_000}, {"leave": "setsid"}, {"sleep": 60})
