@@ -19,6 +19,7 @@ from datetime import datetime
 from attrs import evolve, frozen
 
 from forks_core.registry import Stream
+from forks_core.rules.flags import is_error, once, reason_flags, stream_flags, text_flags
 from forks_core.rules.models import is_same_model
 from forks_events.jobs import KillRequested
 from forks_events.stream import StreamResulted
@@ -98,7 +99,7 @@ def conclude(
         imposed: What a supervisor or reaper decided itself, or None.
         kill: The recorded wish to end it, or None.
     """
-    flags = (imposed.flags if imposed else ()) + _flags(stream, session)
+    flags = (imposed.flags if imposed else ()) + stream_flags(stream, session)
     if imposed is not None and imposed.status not in {None, Status.OK}:
         return _imposed(stream, imposed, flags)
     ignored = imposed is not None or _is_ended_by(kill, exit_code)
@@ -106,10 +107,10 @@ def conclude(
     decided = _decide(stream, model, models_used, end)
     if decided.status is Status.OK:
         late = (Flag.KILLED_AFTER_RESULT,) if _is_ended_by(kill, exit_code) else ()
-        return evolve(decided, flags=_once(flags + _text_flags(stream) + late))
+        return evolve(decided, flags=once(flags + text_flags(stream) + late))
     if kill is not None:
         return _killed(stream, kill, flags)
-    return evolve(decided, flags=_once(flags))
+    return evolve(decided, flags=once(flags))
 
 
 def _decide(stream: Stream, model: str, models_used: tuple[str, ...], end: _Exit) -> Conclusion:
@@ -123,7 +124,7 @@ def _decide(stream: Stream, model: str, models_used: tuple[str, ...], end: _Exit
         )
     if result is None:
         return _without_result(stream, end)
-    if _is_error(result):
+    if is_error(result):
         return _failed_by(result)
     if end.code:
         return _exited(end, _stderr_kind(stream, end))
@@ -138,7 +139,7 @@ def _ran_instead(stream: Stream, model: str, models_used: tuple[str, ...]) -> st
     """Name what ran instead of the model, or None when the model was not refused."""
     if stream.refused is not None:
         return stream.refused.effective or ",".join(models_used)
-    good = stream.result is not None and not _is_error(stream.result)
+    good = stream.result is not None and not is_error(stream.result)
     if not good or not models_used or any(is_same_model(model, used) for used in models_used):
         return None
     return ",".join(models_used)
@@ -178,8 +179,8 @@ def _imposed(stream: Stream, imposed: Imposed, flags: tuple[Flag, ...]) -> Concl
         detail=imposed.detail,
         error_kind=imposed.error_kind or (result.error_kind if result else None),
         resets_at=result.resets_at if result else None,
-        flags=_once(
-            flags + _reason_flags(imposed.reason) + ((Flag.RESULT_RECOVERED,) if recovered else ())
+        flags=once(
+            flags + reason_flags(imposed.reason) + ((Flag.RESULT_RECOVERED,) if recovered else ())
         ),
     )
 
@@ -191,29 +192,14 @@ def _killed(stream: Stream, kill: KillRequested, flags: tuple[Flag, ...]) -> Con
         reason=kill.reason,
         error_kind=result.error_kind if result else None,
         resets_at=result.resets_at if result else None,
-        flags=_once(flags + _reason_flags(kill.reason)),
+        flags=once(flags + reason_flags(kill.reason)),
     )
-
-
-def _reason_flags(reason: Reason | None) -> tuple[Flag, ...]:
-    match reason:
-        case Reason.EXPIRE:
-            return (Flag.EXPIRED,)
-        case Reason.ORPHANED:
-            return (Flag.ORPHANED,)
-        case _:
-            return ()
 
 
 def _is_ended_by(kill: KillRequested | None, exit_code: int | None) -> bool:
     # By a signal, or as the client exits when it is asked to end: 128 and the signal's number.
     signalled = exit_code is None or exit_code < 0 or exit_code > 128
     return kill is not None and signalled
-
-
-def _is_error(result: StreamResulted) -> bool:
-    told = result.is_error or result.subtype.startswith("error")
-    return told or result.error_kind is not None
 
 
 def _is_empty(stream: Stream, result: StreamResulted, models_used: tuple[str, ...]) -> bool:
@@ -236,25 +222,3 @@ def _retried_kind(stream: Stream) -> ErrorKind | None:
         return ErrorKind.NETWORK
     known = {401: ErrorKind.AUTH, 403: ErrorKind.AUTH, 429: ErrorKind.RATE_LIMIT}
     return known.get(status, ErrorKind.OVERLOADED if status >= 500 else ErrorKind.OTHER)
-
-
-def _flags(stream: Stream, session: str) -> tuple[Flag, ...]:
-    result = stream.result
-    opened = stream.opened.session if stream.opened else None
-    raised = {
-        Flag.NEEDS_ATTENTION: bool(stream.denials),
-        Flag.KILLED_WORK: result is not None and result.killed_work > 0,
-        Flag.ERROR_AFTER_SUCCESS: stream.succeeded and result is not None and _is_error(result),
-        Flag.SESSION_MISMATCH: opened is not None and opened != session,
-    }
-    return tuple(flag for flag, up in raised.items() if up)
-
-
-def _text_flags(stream: Stream) -> tuple[Flag, ...]:
-    # Tokens were produced, so the answer is in the raw file, in the last response's lines.
-    lost = stream.result is not None and not stream.result.text_bytes
-    return (Flag.RESULT_TEXT_RECOVERED,) if lost else ()
-
-
-def _once(flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
-    return tuple(dict.fromkeys(flags))

@@ -122,6 +122,12 @@ class TestBooked:
         assert told.basis is CARRIED
         assert ("helper" in told.models_used) is used
 
+    @pytest.mark.parametrize("told", [counted(), counted() | {"costUSD": 0.1}])
+    def test_who_was_only_named(self, told: Any) -> None:
+        """A model that is named without any tokens was not used, whatever it cost."""
+        heard = call(0.1, {MODEL: counted(10), "helper": told}, 10)
+        assert reckon(heard, None).models_used == (MODEL,)
+
     def test_the_spelling_that_grew(self) -> None:
         """Of one model under two spellings the one that grew was used."""
         first = reckon(call(0.5, {MODEL: counted(10), LONG: counted(10)}, 20), None)

@@ -24,7 +24,18 @@ class TestTimings:
         found = asdict(timings({"FORKS_TIMINGS": json.dumps({name: 7})}))
         assert found == asdict(Timings()) | {name: 7.0}
 
-    @pytest.mark.parametrize("text", ["{", "[]", "7", '{"none_s": 1}', '{"tick_s": "soon"}', '{"tick_s": NaN}', '{"tick_s": -1}'])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "{",
+            "[]",
+            "7",
+            '{"none_s": 1}',
+            '{"tick_s": "soon"}',
+            '{"tick_s": NaN}',
+            '{"tick_s": -1}',
+        ],
+    )
     def test_refused(self, text: str) -> None:
         """What is no object of seconds by name is refused."""
         with pytest.raises(Refused, match="FORKS_TIMINGS must be a JSON object of seconds"):
