@@ -2,8 +2,8 @@
 
 import contextlib
 import os
-import random
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def is_alive(pid: int) -> bool:
 
 def a_nap() -> str:
     """Seconds, over a day, that no other ``sleep`` was told."""
-    return str(random.randrange(100_000, 1_000_000))
+    return str(100_000 + uuid.uuid4().int % 900_000)
 
 
 def napping(seconds: str) -> list[int]:

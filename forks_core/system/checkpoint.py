@@ -51,10 +51,11 @@ def restore(folder: StateFolder, log: LogFile) -> tuple[Registry, Head] | None:
         if header.sources != SOURCES or header.sha256 != sha256(rest):
             return None
         registry = structure(json.loads(rest), Registry)
-    except (OSError, ValueError, RecursionError):
+        head = Head(seq=header.seq, hash=header.hash)
+        holds = log.resume(Position(head=head, end=header.end))
+    except (OSError, ValueError, OverflowError, RecursionError):
         return None
-    head = Head(seq=header.seq, hash=header.hash)
-    return (registry, head) if log.resume(Position(head=head, end=header.end)) else None
+    return (registry, head) if holds else None
 
 
 def keep(folder: StateFolder, position: Position, registry: Registry) -> None:

@@ -131,6 +131,7 @@ LIES: dict[str, Callable[[bytes], bytes]] = {
     "another place": changed("end", 100),
     "the very beginning": changed("end", 0),
     "beyond the end": changed("end", 10**9),
+    "beyond any file": changed("end", 2**70),
     "no number": changed("seq", "many"),
     "one key more": changed("more", 1),
     "another registry": lambda data: data.replace(b"j0001", b"j0009"),

@@ -171,8 +171,8 @@ class TestOrphans:
     @pytest.mark.rule("B27.1", "B27.2")
     def test_waited_for(self, run: Run) -> None:
         """As long as a wait goes on there is an orchestrator."""
-        run.init("--orphan-after", "1")
-        job = run.train(idle(2.5))
+        run.init("--orphan-after", "3")
+        job = run.train(idle(4.5))
         done = ok(run.forks("wait", job))["done"]
         assert [(row["job"], row["status"]) for row in done] == [(job, "ok")]
 
