@@ -18,6 +18,7 @@ _ALL = "tests/decider"
 # Tests of other names that a file's rules are proved by.
 _ALSO = {
     "models": ("tests/rules/test_outcome.py", "tests/rules/test_usage.py"),
+    "flags": ("tests/rules/test_outcome_overruled.py", "tests/rules/test_outcome.py"),
     "outcome": ("tests/claude/test_recordings.py",),
     "usage": ("tests/claude/test_recordings.py",),
 }

@@ -135,6 +135,7 @@ class TestFlags:
         told = end(stream(init(), says(), result(0.1), failure(total_cost_usd=0.1)))
         assert told.reason is Reason.IS_ERROR
         assert told.flags == (Flag.ERROR_AFTER_SUCCESS,)
+        assert end(stream(init(), says(), failure())).flags == (), "nothing had been good"
         note = result(0.1, num_turns=0, is_error=True)
         assert end(stream(init(), says(), result(0.1), note)) == OK
 
