@@ -76,11 +76,12 @@ class TestDrift:
 
     def test_all_of_it(self) -> None:
         """The names come sorted, and each once."""
-        world = forked(drift=("agent", "tools"))
-        runtime = Map({"permissionMode": "plan", "plugins": "[]", "tools": "[]"})
+        fixed = ("agent", "append_system_prompt", "binary", "settings", "tools")
+        reported = ("agents", "apiKeySource", "permissionMode", "plugins", "tools")
+        runtime = Map(dict.fromkeys(reversed(reported), "other"))
         said = (evolve(opened("j0002", "s-2"), runtime=runtime),)
-        told = ended(world, end("j0002", said)).drift
-        assert told == ("agent", "permissionMode", "plugins", "tools")
+        told = ended(forked(drift=fixed), end("j0002", said)).drift
+        assert told == tuple(sorted({*fixed, *reported}))
 
     def test_none(self) -> None:
         """A client that reports what its base's did has not drifted."""

@@ -26,10 +26,10 @@ class TestExpire:
     def test_all_of_them(self) -> None:
         """Without a name every base that is not retired yet is, in the order of names."""
         world = trained()
-        world.do(Train(base="a", call=call("s-7")), Expire(base="main"))
-        world.do(Train(base="b", call=call("s-8")))
+        world.do(Expire(base="main"))
+        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "hgfedcba"))
         assert world.do(Expire(base=None)) == tuple(
-            BaseRetired(at=world.now, base=name) for name in ("a", "b")
+            BaseRetired(at=world.now, base=name) for name in "abcdefgh"
         )
 
     @pytest.mark.rule("B30.4")
@@ -43,10 +43,10 @@ class TestExpire:
     def test_an_unknown_base_is_refused(self) -> None:
         """The caller is told which bases there are, in order."""
         world = trained()
-        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "cab"))
+        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "hgfedcba"))
         with pytest.raises(Refused, match="unknown base") as refused:
             world.do(Expire(base="other"))
-        assert refused.value.fields == {"base": "other", "bases": ["a", "b", "c", "main"]}
+        assert refused.value.fields == {"base": "other", "bases": [*"abcdefgh", "main"]}
 
     def test_it_needs_an_init(self) -> None:
         """Before init there is nothing to expire, all of it neither."""

@@ -57,10 +57,10 @@ class TestFork:
     def test_an_unknown_base_is_refused_with_the_known_ones(self) -> None:
         """The caller is told which bases there are, in order."""
         world = trained()
-        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "cab"))
+        world.do(*(Train(base=name, call=call(f"s-{name}")) for name in "hgfedcba"))
         with pytest.raises(Refused, match="unknown base") as refused:
             world.do(fork_command(base="other"))
-        assert refused.value.fields == {"base": "other", "bases": ["a", "b", "c", "main"]}
+        assert refused.value.fields == {"base": "other", "bases": [*"abcdefgh", "main"]}
 
     def test_who_forks_is_the_orchestrator(self) -> None:
         """That it was seen is said first, in the same commit."""

@@ -68,11 +68,11 @@ class TestInit:
     def test_a_difference_is_refused_once_a_base_exists(self) -> None:
         """A base of any status forbids another launch, and the refusal names the fields."""
         world = World()
-        world.do(INIT, *(Train(base=name, call=call(f"s-{name}")) for name in "cab"))
+        world.do(INIT, *(Train(base=name, call=call(f"s-{name}")) for name in "hgfedcba"))
         with pytest.raises(Refused, match="init values differ and a base exists") as refused:
             world.do(evolve(INIT, launch=evolve(LAUNCH, effort="low", tools=("Bash",))))
         assert refused.value.fields["fields"] == ["launch.effort", "launch.tools"]
-        assert refused.value.fields["bases"] == ["a", "b", "c"]
+        assert refused.value.fields["bases"] == [*"abcdefgh"]
 
 
 @pytest.mark.rule("B27.1")
