@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from attrs import define, field
+from attrs import define, evolve, field
 from immutables import Map
 
 from forks_core.claude.environment import pinned
@@ -12,7 +12,6 @@ from forks_core.decider.ending import End
 from forks_core.decider.fork import Fork
 from forks_core.decider.jobs import Hear, LaunchJob, StartClient
 from forks_core.decider.launching import Call
-from forks_core.decider.run import Init
 from forks_core.decider.train import Train
 from forks_core.reducer import fold
 from forks_core.reducer.stream import hear
@@ -21,65 +20,17 @@ from forks_core.rules.outcome import Imposed
 from forks_events import Event, StreamEvent
 from forks_events.jobs import Text
 from forks_events.stream import StreamOpened, StreamResulted, StreamTurned
-from forks_events.values import (
-    Binary,
-    Counters,
-    FileDigest,
-    Launch,
-    Mcp,
-    Process,
-    Settings,
-    Spent,
-    Thresholds,
-    Usage,
-)
+from forks_events.values import Counters, Process, Spent, Usage
 from forks_events.words import Mode
+from tests import histories
 
 START = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-MODEL = "claude-opus-4-5"
-LAUNCH = Launch(
-    model=MODEL,
-    effort="high",
-    permission_mode="dontAsk",
-    tools=("Bash", "Read"),
-    allowed_tools=("Bash", "Read"),
-    disallowed_tools=("Bash(git push:*)",),
-    mcp=Mcp(strict=True, config="/state/mcp-empty.json"),
-    append_system_prompt=FileDigest(path="/state/preamble.md", sha256="5" * 64),
-    agent=None,
-    settings=None,
-    max_turns=None,
-    cwd="/repo",
-    binary=Binary(path="/bin/claude", version="2.1.332", size=1000),
-    env=Map(pinned(git_instructions=False)),
-    keep_env=(),
+MODEL = histories.MODEL
+LAUNCH = evolve(histories.LAUNCH, env=Map(pinned(git_instructions=False)))
+SETTINGS = evolve(
+    histories.SETTINGS, parallel_cap=2, orphan_after=1200, stall_after_s=900, stagger_s=20
 )
-SETTINGS = Settings(
-    parallel_cap=2,
-    orphan_after=1200,
-    pings=True,
-    ttl_s=3600,
-    max_minutes=90.0,
-    stall_after_s=900,
-    no_output_s=120,
-    stagger_s=20,
-    thresholds=Thresholds(
-        rebase_commits=6,
-        rebase_lines=1500,
-        rebase_delta_tokens=12_000,
-        max_base_tokens=250_000,
-        max_rebases=4,
-    ),
-)
-INIT = Init(
-    run="run-1",
-    forks_version="0.1.0",
-    lab=True,
-    launch=LAUNCH,
-    settings=SETTINGS,
-    binary_resolved_by="--binary",
-    model_admission="no availableModels list",
-)
+INIT = evolve(histories.INIT, run="run-1", launch=LAUNCH, settings=SETTINGS)
 
 
 def call(session: str = "s-1", block: str | None = None) -> Call:
