@@ -8,7 +8,6 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from forks_cli.answer import Answer, Exit, as_json, write_out
@@ -98,7 +97,7 @@ def _dispatch(words: Sequence[str]) -> Answer:
     if not words or words[0].startswith("-"):
         arguments = top.parse_all(words)
         if arguments.version:
-            return Answer({"version": version("agent-forks")})
+            return Answer({"version": import_module("forks_cli.version").VERSION})
         top.error("a command is required")
     name, rest = words[0], words[1:]
     if name not in SUMMARIES:

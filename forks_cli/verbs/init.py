@@ -3,7 +3,6 @@
 import argparse
 import os
 import uuid
-from importlib.metadata import version
 from pathlib import Path
 
 from immutables import Map
@@ -11,6 +10,7 @@ from immutables import Map
 from forks_cli.answer import Answer, diagnose
 from forks_cli.parser import add_run, not_negative_int, positive_float, positive_int
 from forks_cli.rules import split_rules
+from forks_cli.version import VERSION
 from forks_core.claude.admission import admission
 from forks_core.claude.environment import pinned
 from forks_core.decider.run import Init, changed_fields
@@ -143,7 +143,7 @@ def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) ->
     )
     return Init(
         run=str(uuid.uuid4()),
-        forks_version=version("agent-forks"),
+        forks_version=VERSION,
         lab=arguments.lab,
         launch=launch,
         settings=_settings(arguments),
