@@ -2,6 +2,6 @@
 
 import sys
 
-from forks_cli.main import main
+from forks_cli.entry import main
 
 sys.exit(main())

@@ -4,6 +4,7 @@ Order of checks: parse, help, unknown words, the refusal inside a fork, then the
 """
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,9 @@ def main() -> int:
     _fill_standard_streams()
     words = sys.argv[1:]
     said = answer(words)
+    # What was done is told now, whoever wants us to end.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     return said.code if write_out(_shown(words, said)) else Exit.REFUSED
 
 

@@ -1,7 +1,6 @@
 """Arguments: argparse, made to answer instead of printing and exiting."""
 
 import argparse
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
@@ -124,7 +123,7 @@ def refuse_launch_fields(arguments: argparse.Namespace, command: str) -> None:
 
 def positive_int(text: str) -> int:
     """Read an integer over 0."""
-    value = int(text)
+    value = _whole(text)
     if value <= 0:
         raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
     return _bounded(value)
@@ -132,18 +131,28 @@ def positive_int(text: str) -> int:
 
 def not_negative_int(text: str) -> int:
     """Read an integer of 0 or more."""
-    value = int(text)
+    value = _whole(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"must not be negative: {text}")
     return _bounded(value)
 
 
 def positive_float(text: str) -> float:
-    """Read a finite number over 0."""
-    value = float(text)
-    if not (value > 0 and math.isfinite(value)):
+    """Read a number over 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a number: {text}") from None
+    if not value > 0:
         raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
     return _bounded(value)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a whole number: {text}") from None
 
 
 def _bounded(value: Number) -> Number:

@@ -6,6 +6,7 @@ own, a dummy token, and an API on loopback.
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -19,7 +20,7 @@ from attrs import frozen
 from forks_core.claude.environment import CHILD
 from forks_core.errors import Refused
 from forks_core.rules.paths import normalise
-from forks_core.system.files import working_directory, write_durably
+from forks_core.system.files import storage, working_directory, write_durably
 from forks_core.system.loopback import Answer as ApiAnswer
 from forks_core.system.loopback import LoopbackApi, Request, say
 from forks_core.system.loopback import run as run_tool
@@ -69,8 +70,9 @@ def stage(keep: str | None, client: str | None) -> Iterator[Stage]:
             if path.exists():
                 raise Refused("it is there already", path=str(path))
         repository = folder / "repository"
-        _make_repository(repository)
-        write_durably(run, b"# A demonstration\n\nThe run log of `forks demo`.\n")
+        with storage(folder):
+            _make_repository(repository)
+            write_durably(run, b"# A demonstration\n\nThe run log of `forks demo`.\n")
         stack.enter_context(_environment(folder, real=client is not None))
         if client is None:
             program = install(folder / "client", home=folder / "client" / "sessions")
@@ -107,13 +109,16 @@ def _make_repository(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "README.md").write_text("# A small project\n", encoding="utf-8")
     identity = ("-c", "user.name=forks demo", "-c", "user.email=demo@localhost")
+    git = shutil.which("git")
+    if git is None:
+        raise Refused("git is not on PATH, and the demonstration needs it")
     for words in (
         ("init", "--quiet"),
         ("add", "README.md"),
         (*identity, "commit", "--quiet", "--message", "Begin"),
     ):
         done = subprocess.run(
-            ["git", *words], cwd=folder, capture_output=True, text=True, check=False
+            [git, *words], cwd=folder, capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise Refused("git cannot make a repository", detail=done.stderr.strip())

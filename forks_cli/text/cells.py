@@ -113,4 +113,5 @@ def tokens(row: Row) -> Text:
     if short := row["cache_creation_5m"]:
         written += f" ({short:,} for 5 minutes)"
     read = f"{row['cache_read']:,} read"
-    return Text(f"{row['input']:,} in, {row['output']:,} out; cache {read}, {written}")
+    output = "unknown" if row["output"] is None else f"{row['output']:,}"
+    return Text(f"{row['input']:,} in, {output} out; cache {read}, {written}")

@@ -59,6 +59,8 @@ def _play(scene: Stage, show: "_Show") -> list[dict[str, Any]]:
     brief = _brief(scene, "train", "Read README.md.")
     _ask("train", *where, "--base", "demo", "--brief", brief)
     results = show.until_done(where)
+    if any(result["status"] != "ok" for result in results):
+        return results
     for block in BLOCKS:
         script = json.dumps({"steps": [{"tool": work_of(block)}, {"say": f"{block} is done"}]})
         brief = _brief(scene, block, f"Write {block}.txt.\n\n```standin\n{script}\n```")

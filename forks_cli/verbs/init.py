@@ -1,29 +1,33 @@
 """``forks init``: fix how the client is launched, and the run's limits."""
 
 import argparse
-import os
 import uuid
 from pathlib import Path
 
 from immutables import Map
 
-from forks_cli.answer import Answer, diagnose
+from forks_cli.answer import Answer
+from forks_cli.launch_fields import (
+    admission_of,
+    agent_of,
+    binary_of,
+    cwd_of,
+    model_id,
+    permission_mode,
+    settings_of,
+)
 from forks_cli.parser import add_run, not_negative_int, positive_float, positive_int
 from forks_cli.rules import split_rules
 from forks_cli.version import VERSION
-from forks_core.claude.admission import admission
 from forks_core.claude.environment import pinned
 from forks_core.decider.run import Init, changed_fields
 from forks_core.errors import Refused
 from forks_core.projections.config import config
-from forks_core.rules.naming import AGENT_NAME, MODEL_ID
-from forks_core.rules.paths import normalise
-from forks_core.system import git
-from forks_core.system.client import inspect, resolve, settings_files
-from forks_core.system.files import file_sha256, read_text, sha256, working_directory
+from forks_core.system.client import inspect
+from forks_core.system.files import file_sha256, read_text, sha256
 from forks_core.system.open_run import OpenRun, open_run
 from forks_core.transact import transact
-from forks_events.values import Agent, FileDigest, Launch, Mcp, Settings, Thresholds
+from forks_events.values import FileDigest, Launch, Mcp, Settings, Thresholds
 from forks_templates import PREAMBLE
 
 TOOLS = "Bash,Read,Edit,Write,Glob,Grep,Skill"
@@ -33,7 +37,6 @@ DISALLOWED = (
     "Bash(git reset --hard:*)",
     "Bash(claude:*)",
 )
-PERMISSION_MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions", "auto")
 NO_EFFORT = "none"
 EFFORTS = ("low", "medium", "high", "xhigh", "max", NO_EFFORT)
 
@@ -83,6 +86,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Answer:
     """Check everything, then make the state folder and record the launch."""
     opened = open_run(arguments.run, "init")
+    _check_place(opened)
     preamble = read_text(PREAMBLE, "preamble").encode()
     command = _command(arguments, opened, preamble)
     before = opened.registry
@@ -101,6 +105,18 @@ def run(arguments: argparse.Namespace) -> Answer:
     )
 
 
+def _check_place(opened: OpenRun) -> None:
+    """Refuse a place that is not there, and one whose log is gone: its work must not be mixed."""
+    if not Path(opened.path).parent.exists():
+        raise Refused("the run log's folder is not there", run=opened.path)
+    if opened.live.head.seq == 0 and opened.folder.has_evidence():
+        raise Refused(
+            "the log is missing or empty, but the state folder holds earlier work; "
+            "bring the log back, or take another run log",
+            state=str(opened.folder.path),
+        )
+
+
 def _record(opened: OpenRun, command: Init) -> bool:
     """Tell whether something was recorded."""
     try:
@@ -110,16 +126,16 @@ def _record(opened: OpenRun, command: Init) -> bool:
 
 
 def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) -> Init:
-    model = _model(arguments.model)
-    mode = _permission_mode(arguments.permission_mode)
+    model = model_id(arguments.model)
+    mode = permission_mode(arguments.permission_mode)
     tools = split_rules([arguments.tools])
     if not tools:
         raise Refused("--tools is empty")
     allowed = split_rules(arguments.allowed_tools) if arguments.allowed_tools else tools
     disallowed = split_rules(arguments.disallowed_tools or DISALLOWED)
-    cwd = _cwd(arguments.cwd)
-    via = _admission(model, Path(cwd))
-    binary, how = _binary(arguments.binary)
+    cwd = cwd_of(arguments.cwd)
+    via = admission_of(model, Path(cwd))
+    binary, how = binary_of(arguments.binary)
     found = inspect(binary)
     folder = opened.folder
     fixed = folder.preamble
@@ -133,8 +149,8 @@ def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) ->
         disallowed_tools=disallowed,
         mcp=Mcp(strict=True, config=str(folder.mcp_config)),
         append_system_prompt=FileDigest(path=str(fixed), sha256=prompt or ""),
-        agent=_agent(arguments.agent, cwd),
-        settings=_settings_file(arguments.settings),
+        agent=agent_of(arguments.agent, cwd),
+        settings=settings_of(arguments.settings),
         max_turns=arguments.max_turns,
         cwd=cwd,
         binary=found,
@@ -170,72 +186,3 @@ def _settings(arguments: argparse.Namespace) -> Settings:
             max_rebases=arguments.max_rebases,
         ),
     )
-
-
-def _model(text: str) -> str:
-    if not MODEL_ID.fullmatch(text):
-        raise Refused("model must be a full id, not an alias", model=text, pattern=MODEL_ID.pattern)
-    return text
-
-
-def _permission_mode(text: str) -> str:
-    if text == "plan":
-        raise Refused("permission mode plan cannot work without somebody to approve the plan")
-    if text not in PERMISSION_MODES:
-        raise Refused("unknown permission mode", mode=text, allowed=list(PERMISSION_MODES))
-    return text
-
-
-def _cwd(option: str | None) -> str:
-    if option is None:
-        top = git.toplevel(Path(working_directory()))
-        if top is None:
-            raise Refused("not in a git repository; name the working directory by --cwd")
-        return str(top)
-    path = normalise(option, working_directory())
-    if not Path(path).is_dir():
-        raise Refused("--cwd is not a directory", cwd=path)
-    return path
-
-
-def _admission(model: str, cwd: Path) -> str:
-    files, complaints = settings_files(Path.home(), cwd)
-    for complaint in complaints:
-        diagnose(f"ignored: {complaint}")
-    found = admission(model, files)
-    if not found.admitted:
-        raise Refused(
-            "the client's settings do not admit this model; add it to availableModels",
-            model=model,
-            files=list(found.files),
-        )
-    return found.via
-
-
-def _binary(option: str | None) -> tuple[str, str]:
-    found = resolve(option, os.environ)
-    if found is None:
-        raise Refused("no claude binary: none named, and none on PATH")
-    return found
-
-
-def _agent(name: str | None, cwd: str) -> Agent | None:
-    if name is None:
-        return None
-    if not AGENT_NAME.fullmatch(name):
-        raise Refused("bad agent name", agent=name)
-    path = Path(cwd, ".claude", "agents", f"{name}.md")
-    digest = file_sha256(path)
-    if digest is None:
-        raise Refused("agent file not found", agent=name, path=str(path))
-    return Agent(name=name, path=str(path), sha256=digest)
-
-
-def _settings_file(option: str | None) -> FileDigest | None:
-    if option is None:
-        return None
-    path = normalise(option, working_directory())
-    digest = file_sha256(Path(path))
-    if digest is None:
-        raise Refused("cannot read the settings file", settings=path)
-    return FileDigest(path=path, sha256=digest)

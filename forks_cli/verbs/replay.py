@@ -20,7 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run(parser)
     until = parser.add_mutually_exclusive_group()
     until.add_argument("--seq", type=not_negative_int, metavar="N", help="up to this event")
-    until.add_argument("--at", type=parse_moment, metavar="TIME", help="up to this time, ISO 8601")
+    until.add_argument(
+        "--at",
+        type=parse_moment,
+        metavar="TIME",
+        help="up to this time, ISO 8601, in UTC unless it names a zone",
+    )
 
 
 def run(arguments: argparse.Namespace) -> Answer:
@@ -59,5 +64,8 @@ def _head(reading: Reading, seq: int) -> Head:
 
 def parse_moment(text: str) -> datetime:
     """Read a time; without a zone it is in UTC."""
-    at = datetime.fromisoformat(text)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"not a time in ISO 8601: {text}") from None
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at

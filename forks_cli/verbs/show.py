@@ -12,8 +12,9 @@ from forks_core.errors import Refused
 from forks_core.projections.bases import base_row
 from forks_core.projections.head import head_row
 from forks_core.projections.jobs import brief_path, job_row, result
-from forks_core.registry import Base, Job
+from forks_core.registry import Base, Ended, Job
 from forks_core.rules.naming import in_order
+from forks_core.system.files import file_sha256
 from forks_core.system.open_run import OpenRun, open_configured
 from forks_core.system.raw import stderr_tail
 from forks_events.codec import unstructure
@@ -51,6 +52,7 @@ def _job(opened: OpenRun, job: Job) -> dict[str, Any]:
     return {
         "job": job_row(opened.registry, job, now, opened.timings.lost_after_s),
         "result": result(job, str(folder.path), launch.model) if job.ended else None,
+        "raw_state": _raw_state(opened, job),
         "text": answer_text(raw.read_bytes()) if raw.exists() else None,
         "stderr": stderr_tail(folder, spec.job),
         "created": unstructure(spec),
@@ -59,6 +61,16 @@ def _job(opened: OpenRun, job: Job) -> dict[str, Any]:
         "argv": list(argv(launch, spec)),
         "state": unstructure(job.state),
     }
+
+
+def _raw_state(opened: OpenRun, job: Job) -> str | None:
+    """Whether the raw file is still what the end of the job says: ok, missing or altered."""
+    if not isinstance(job.state, Ended) or job.state.end.raw is None:
+        return None
+    found = file_sha256(opened.folder.raw(job.spec.job))
+    if found is None:
+        return "missing"
+    return "ok" if found == job.state.end.raw.sha256 else "altered"
 
 
 def _base(opened: OpenRun, base: Base) -> dict[str, Any]:

@@ -150,7 +150,9 @@ def tokens(end: Any) -> Row:
         "cache_creation_5m",
         "cache_read",
     )
-    return {name: getattr(end.usage, name) if end.usage else None for name in names}
+    columns = {name: getattr(end.usage, name) if end.usage else None for name in names}
+    # Without a result only the prompt side is known: responses tell a placeholder of their output.
+    return columns if end.usage_basis else columns | {"output": None}
 
 
 def raw_path(folder: str, job: str) -> str:

@@ -5,6 +5,7 @@ standard error goes to its file directly. A prompt that the client does not read
 """
 
 import contextlib
+import errno
 import os
 import queue
 import subprocess
@@ -37,7 +38,7 @@ class ClientProcess:
         argv: The command line.
         cwd: Where it runs.
         prompt: What it reads from its standard input.
-        raw: File for its standard output; it must not be there yet.
+        raw: File for its standard output; nothing may be in it yet.
         stderr: File for its standard error.
 
     Raises:
@@ -48,6 +49,9 @@ class ClientProcess:
         self, argv: Sequence[str], cwd: str, prompt: bytes, raw: Path, stderr: Path
     ) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        if raw.is_file() and raw.stat().st_size:
+            # What another client printed is evidence, and is never written into.
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(raw))
         self._raw = os.open(raw, flags, PRIVATE_FILE)
         errors = os.open(stderr, flags, PRIVATE_FILE)
         sync_folder(raw.parent)

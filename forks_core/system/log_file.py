@@ -5,6 +5,7 @@ every earlier byte, and many writers then outrun one that syncs while the others
 """
 
 import contextlib
+import errno
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -215,7 +216,9 @@ def _open_rw(path: Path) -> int:
     """Open for writing where we may, else for reading: an auditor has nothing but the log."""
     try:
         return os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except PermissionError:
+    except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 

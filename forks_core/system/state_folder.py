@@ -66,6 +66,11 @@ class StateFolder:
         """A prompt, by the SHA-256 of its bytes."""
         return self.path / "briefs" / f"{digest}.md"
 
+    def has_evidence(self) -> bool:
+        """Whether earlier work has left prompts or streams here."""
+        folders = (self.path / "briefs", self.path / "raw")
+        return any(folder.is_dir() and any(folder.iterdir()) for folder in folders)
+
     def create(self, preamble: bytes) -> None:
         """Make what is missing of it; what is there stays as it is.
 

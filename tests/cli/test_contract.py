@@ -89,15 +89,16 @@ class TestOneObject:
         assert process.returncode == 2
         assert err.startswith(b"forks: cannot write the answer")
 
-    def test_interrupted(self, inited: Run) -> None:
-        """An interrupt is answered too, and the job that was waited for goes on."""
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_interrupted(self, inited: Run, number: signal.Signals) -> None:
+        """Being told to end is answered too, and the job that was waited for goes on."""
         go = inited.folder / "go"
         job = inited.train({"wait_for": str(go)})
         inited.started(job)
         seen = len(inited.log())
         with inited.start(*inited.words("wait", job)) as process:
             until(lambda: _waits(process.pid))
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             out, _ = process.communicate(timeout=20)
         assert (process.returncode, one_object(out)) == (2, {"error": "interrupted"})
         assert inited.events("JobEnded") == []
@@ -140,7 +141,7 @@ class TestUsage:
             ),
             (
                 ("wait", "--run", "r.md", "--timeout", "soon"),
-                "argument --timeout: invalid positive_int value: 'soon'",
+                "argument --timeout: not a whole number: soon",
                 "usage: forks wait",
             ),
             (("show", "--run", "r.md", "\udcff"), "arguments must be Unicode text", "usage: forks"),

@@ -126,3 +126,28 @@ class TestRefused:
         """Without any client there is nothing to launch."""
         said = run.ask("init", "--model", MODEL, env={"PATH": "/usr/bin:/bin"})
         assert "no claude binary" in said.error
+
+    def test_a_folder_that_is_not_there(self, run: Run) -> None:
+        """A slip in the path makes no folders."""
+        path = str(run.folder / "slip" / "run.md")
+        words = ("--model", MODEL, "--binary", str(run.client))
+        said = run.ask_words("init", "--run", path, *words)
+        assert said.error == "the run log's folder is not there"
+        assert not (run.folder / "slip").exists()
+
+    def test_work_without_its_log(self, run: Run) -> None:
+        """Where earlier work lies and its log is gone, no new run is mixed with it."""
+        run.init()
+        run.trained()
+        raw = (run.state / "raw" / "j0001.jsonl").read_bytes()
+        (run.state / "events.jsonl").write_bytes(b"")
+        said = run.ask("init", "--model", MODEL, "--binary", str(run.client))
+        assert said.error.startswith("the log is missing or empty")
+        assert (run.state / "events.jsonl").read_bytes() == b""
+        assert (run.state / "raw" / "j0001.jsonl").read_bytes() == raw
+
+    def test_without_git(self, run: Run) -> None:
+        """It is told that git is missing, not that there is no repository."""
+        words = ("--model", MODEL, "--binary", str(run.client))
+        said = run.ask("init", *words, env={"PATH": str(run.folder)})
+        assert said.error.startswith("git is not on PATH")

@@ -18,7 +18,7 @@ class TestJob:
         assert ready.snapshot() == before
         assert set(content) == {
             *("job", "result", "text", "stderr", "created", "brief"),
-            *("supervisor_log", "argv", "state", "head"),
+            *("raw_state", "supervisor_log", "argv", "state", "head"),
         }
         assert (content["text"], content["stderr"]) == ("the answer", "a complaint\n")
         assert content["result"]["raw"] == str(ready.state / "raw" / f"{job}.jsonl")
@@ -44,6 +44,14 @@ class TestJob:
         content = ok(ready.ask("show", "j0001"))
         assert (content["text"], content["stderr"]) == (None, "")
         assert content["result"]["status"] == "ok"
+        assert content["raw_state"] == "missing"
+
+    def test_an_altered_stream(self, ready: Run) -> None:
+        """A raw file that is not what the log says of it is told from one that is."""
+        assert ok(ready.ask("show", "j0001"))["raw_state"] == "ok"
+        with (ready.state / "raw" / "j0001.jsonl").open("ab") as file:
+            file.write(b"more\n")
+        assert ok(ready.ask("show", "j0001"))["raw_state"] == "altered"
 
 
 class TestBase:

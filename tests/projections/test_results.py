@@ -90,9 +90,14 @@ class TestResult:
 
     def test_zero_is_zero(self) -> None:
         """What was counted and is nothing stays zero."""
-        made = told(usage=Usage(), cost_usd=0.0)
+        made = told(usage=Usage(), usage_basis=UsageBasis.FIRST, cost_usd=0.0)
         assert made["tokens"] == dict.fromkeys(TOKENS, 0)
         assert made["cost_delta_usd"] == 0.0
+
+    def test_output_without_a_result(self) -> None:
+        """The output that responses tell of is a placeholder: unknown, where nothing else counts."""
+        made = told(usage=Usage(input=12, output=1), usage_basis=None, cost_usd=None)
+        assert (made["tokens"]["input"], made["tokens"]["output"]) == (12, None)
 
     def test_verdicts(self) -> None:
         """Status, reason, flags, cache and fingerprint are words."""

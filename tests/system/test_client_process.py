@@ -78,6 +78,17 @@ class TestOutput:
 
 
 @pytest.mark.rule("B21.6")
+class TestEvidence:
+    """What another client printed is never written into."""
+
+    def test_the_raw_file_is_there(self, start: Start, tmp_path: Path) -> None:
+        """A second client is not started on the same file."""
+        (tmp_path / "out").write_bytes(b"evidence")
+        with pytest.raises(FileExistsError):
+            start("echo more")
+        assert (tmp_path / "out").read_bytes() == b"evidence"
+
+
 class TestInput:
     """The prompt goes in through standard input, then that is closed."""
 
