@@ -101,13 +101,14 @@ class _Show:
     def follow(self) -> None:
         """Fold what is new, one event after the other, and name it on standard error."""
         live = self.opened.live
-        for envelope in live.log.read(live.head.seq + 1).envelopes:
+        reading = live.log.read(live.head.seq + 1)
+        for envelope in reading.envelopes:
             event = envelope.event
             job = getattr(event, "job", "")
             if isinstance(event, JobLaunched):
                 self._supervisors.add(event.supervisor)
             diagnose(f"  {envelope.seq:3} {type(event).__name__} {job}".rstrip())
-        live.refresh()
+        live.take(reading)
 
     def until_done(self, where: tuple[str, ...]) -> list[dict[str, Any]]:
         """Follow until every job has ended, then have the results delivered."""
