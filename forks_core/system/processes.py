@@ -77,6 +77,10 @@ class SystemProcesses:
             return False
         return identify(process.pid) == process
 
+    def is_marked(self, marker: str) -> bool:
+        """Tell whether any process of this machine carries the marker."""
+        return bool(_marked(marker))
+
     def end(self, roots: Iterable[Process], marker: str) -> Sequence[Process]:
         """End these, their descendants, and all that carries the marker, but never the caller.
 

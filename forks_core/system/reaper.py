@@ -2,6 +2,7 @@
 
 from forks_core.decider.ending import End
 from forks_core.projections.reaping import candidates, processes_of, supervisor_of
+from forks_core.registry import Job
 from forks_core.rules.outcome import Imposed
 from forks_core.system.open_run import OpenRun
 from forks_core.system.raw import printed
@@ -22,10 +23,9 @@ def reap(run: OpenRun) -> list[str]:
     lost_after_s = run.timings.lost_after_s
     lost: list[str] = []
     for job in candidates(run.registry, run.live.clock.now(), lost_after_s):
-        supervisor = supervisor_of(job)
-        if supervisor is not None and run.processes.is_alive(supervisor) is not False:
-            continue
         name = job.spec.job
+        if _may_live(run, job):
+            continue
         run.processes.end(processes_of(job), run.marker(name))
         found = printed(run.folder, name)
         command = End(
@@ -41,3 +41,11 @@ def reap(run: OpenRun) -> list[str]:
         if transact(run.live, command):
             lost.append(name)
     return lost
+
+
+def _may_live(run: OpenRun, job: Job) -> bool:
+    """Whether a supervisor may see the job through: one that has not spoken yet shows its mark."""
+    supervisor = supervisor_of(job)
+    if supervisor is None:
+        return run.processes.is_marked(run.marker(job.spec.job))
+    return run.processes.is_alive(supervisor) is not False

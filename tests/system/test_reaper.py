@@ -63,6 +63,21 @@ class TestLost:
         assert len(short.events("JobEnded", job)) == 1
         assert short.end_of(short.train())["status"] == "ok"
 
+    @pytest.mark.rule("B28.1", "D20")
+    def test_a_supervisor_that_has_not_spoken_yet(self, short: Run) -> None:
+        """While a process with the job's mark lives, silence is no proof; afterwards it is."""
+        job = short.create()
+        created = time.monotonic()
+        opened = short.log()[0]["data"]["run"]
+        mark = {"FORKS_JOB": f"{opened}/{job}"}
+        with subprocess.Popen(["sleep", a_nap()], env=short.env | mark) as late:
+            try:
+                until(lambda: time.monotonic() - created > 1.5)
+                assert ok(short.ask("list"))["lost_now"] == []
+            finally:
+                late.kill()
+        assert reaped(short) == [job]
+
     @pytest.mark.rule("B28.4", "D4")
     def test_train_reaps(self, short: Run) -> None:
         """A training that was abandoned does not block its base's name for good."""
