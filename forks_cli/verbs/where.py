@@ -16,7 +16,8 @@ from attrs import asdict
 
 from forks_cli.answer import Answer, Exit
 from forks_cli.doctor import LEAST_PYTHON, Client, Problem, client, surroundings
-from forks_core.claude.environment import Host, report
+from forks_core.claude.environment import report
+from forks_core.system.client import this_host
 
 _VERSION_S = 30
 
@@ -41,9 +42,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         "binary": _binary(found),
         "git": git,
         "spawn": "setsid",
-        "scrub": report(
-            Host(environment=os.environ, prefix=sys.prefix, base_prefix=sys.base_prefix)
-        ),
+        "scrub": report(this_host()),
         "platform": platform.platform(),
         "problems": [asdict(problem) for problem in problems],
         "ok": not reasons,

@@ -1,13 +1,16 @@
 """The client program: where it is, what it is, and what of a launch is still as it was."""
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from forks_core.claude.admission import SettingsFile
+from forks_core.claude.environment import Host
 from forks_core.errors import Refused
 from forks_core.rules.fingerprint import Found
 from forks_core.rules.paths import normalise
@@ -16,6 +19,11 @@ from forks_events.values import Binary, Launch
 
 EXECPATH = "CLAUDE_CODE_EXECPATH"
 _VERSION_S = 60
+
+
+def this_host() -> Host:
+    """Where forks itself runs, and what the scrub begins with."""
+    return Host(environment=os.environ, prefix=sys.prefix, base_prefix=sys.base_prefix)
 
 
 def resolve(option: str | None, environment: Mapping[str, str]) -> tuple[str, str] | None:

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from forks_core.decider.ending import End
 from forks_core.decider.jobs import RequestKill
 from forks_core.projections.reaping import processes_of
 from forks_core.rules.outcome import Imposed
+from forks_core.system.ending import end_as_printed
 from forks_core.system.open_run import OpenRun
 from forks_core.system.processes import survivors
-from forks_core.system.raw import printed
 from forks_core.transact import transact
 from forks_events.values import Process
 from forks_events.words import Reason, Status
@@ -45,15 +44,6 @@ def kill(run: OpenRun, name: str, reason: Reason) -> Killed:
     if job.ended:
         return Killed(killed=False)
     found = run.processes.end(processes_of(job), run.marker(name))
-    output = printed(run.folder, name)
-    command = End(
-        job=name,
-        said=output.said,
-        stream=output.stream,
-        raw=output.raw,
-        stderr_kind=output.stderr_kind,
-        imposed=Imposed(status=Status.KILLED, reason=reason),
-        note=run.has_note(job),
-    )
-    transact(run.live, command)
+    imposed = Imposed(status=Status.KILLED, reason=reason)
+    transact(run.live, end_as_printed(run, job, imposed))
     return Killed(killed=True, snapshot=found, survivors=survivors(found))

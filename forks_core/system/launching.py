@@ -1,16 +1,15 @@
 """Launching a call: the intent is written, the supervisor spawned; if that fails, so it is said."""
 
-import os
-import sys
 from collections.abc import Callable
 
-from forks_core.claude.environment import Host, scrub
+from forks_core.claude.environment import scrub
 from forks_core.decider.continue_ import Continue
 from forks_core.decider.ending import End
 from forks_core.decider.fork import Fork
 from forks_core.decider.train import Train
 from forks_core.registry import SILENT
 from forks_core.rules.outcome import Imposed
+from forks_core.system.client import this_host
 from forks_core.system.open_run import OpenRun
 from forks_core.system.spawn import spawn_supervisor
 from forks_core.transact import transact
@@ -41,7 +40,7 @@ def launch(
     )
     if not said:
         return job
-    environment = scrub(_host(), _launch(run, job), run.marker(job.job))
+    environment = scrub(this_host(), _launch(run, job), run.marker(job.job))
     try:
         spawn(run, job.job, environment)
     except OSError as error:
@@ -50,10 +49,6 @@ def launch(
         )
         transact(run.live, End(job=job.job, said=(), stream=SILENT, raw=None, imposed=imposed))
     return job
-
-
-def _host() -> Host:
-    return Host(environment=os.environ, prefix=sys.prefix, base_prefix=sys.base_prefix)
 
 
 def _launch(run: OpenRun, job: JobCreated) -> Launch:

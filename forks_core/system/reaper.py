@@ -1,13 +1,14 @@
 """Reaping: what a dead supervisor left running is ended, and its job is booked as lost."""
 
-from forks_core.decider.ending import End
 from forks_core.projections.reaping import candidates, processes_of, supervisor_of
 from forks_core.registry import Job
 from forks_core.rules.outcome import Imposed
+from forks_core.system.ending import end_as_printed
 from forks_core.system.open_run import OpenRun
-from forks_core.system.raw import printed
 from forks_core.transact import transact
 from forks_events.words import Reason, Status
+
+_LOST = Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD)
 
 
 def reap(run: OpenRun) -> list[str]:
@@ -27,17 +28,7 @@ def reap(run: OpenRun) -> list[str]:
         if _may_live(run, job):
             continue
         run.processes.end(processes_of(job), run.marker(name))
-        found = printed(run.folder, name)
-        command = End(
-            job=name,
-            said=found.said,
-            stream=found.stream,
-            raw=found.raw,
-            stderr_kind=found.stderr_kind,
-            imposed=Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD),
-            note=run.has_note(job),
-            lost_after_s=lost_after_s,
-        )
+        command = end_as_printed(run, job, _LOST, lost_after_s=lost_after_s)
         if transact(run.live, command):
             lost.append(name)
     return lost

@@ -21,11 +21,12 @@ from forks_core.rules.supervision import Overdue, behind, is_stalled, overdue
 from forks_core.system import git
 from forks_core.system.client_process import ClientProcess
 from forks_core.system.diagnostics import Diagnostics
+from forks_core.system.ending import end_as_printed
 from forks_core.system.impositions import FAILED, IMPOSED, launch_error
 from forks_core.system.listener import Listener
 from forks_core.system.open_run import OpenRun
 from forks_core.system.processes import myself, survivors
-from forks_core.system.raw import digest, printed, stderr_kind
+from forks_core.system.raw import digest, stderr_kind
 from forks_core.system.supervised import Over, Supervised
 from forks_events.words import Flag, Kind
 
@@ -223,17 +224,8 @@ class Supervisor:
         """End it by what the raw file holds: we may have heard less."""
         if self._client:
             self._client.join(self._run.timings.reader_join_s)
-        found = printed(self._run.folder, self._name)
-        command = End(
-            job=self._name,
-            said=found.said,
-            stream=found.stream,
-            raw=found.raw,
-            stderr_kind=found.stderr_kind,
-            imposed=FAILED,
-            wall_s=self._wall_s,
-            note=self._run.has_note(self._mine.job),
-            flags=self._flags,
+        command = end_as_printed(
+            self._run, self._mine.job, FAILED, wall_s=self._wall_s, flags=self._flags
         )
         with contextlib.suppress(Over):
             self._mine.insist(command)
