@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
 from forks_core.errors import Refused
+from forks_core.rules.naming import LABEL
 
 Number = TypeVar("Number", int, float)
 
@@ -28,6 +29,10 @@ LAUNCH_FIELDS = (
 _ENTRY = 13
 LARGEST = 1_000_000_000
 """No number of ours is larger: as seconds it is 31 years, and times can still be reckoned."""
+
+
+ACCOUNT = "default"
+"""The account of whoever has only one."""
 
 
 class UsageError(Exception):
@@ -146,6 +151,13 @@ def positive_float(text: str) -> float:
     if not value > 0:
         raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
     return _bounded(value)
+
+
+def account_label(text: str) -> str:
+    """Read the label of an account."""
+    if not LABEL.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"not a label of letters, digits and . _ -: {text}")
+    return text
 
 
 def _whole(text: str) -> int:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from forks_core.decider import Command, decide
+from forks_core.decider.account import Forward
 from forks_core.decider.continue_ import Continue
 from forks_core.decider.ending import End
 from forks_core.decider.expire import Expire
@@ -23,24 +24,30 @@ from forks_core.decider.jobs import (
 )
 from forks_core.decider.launching import Call
 from forks_core.decider.run import Init, SeeOrchestrator
+from forks_core.decider.study import Schedule
 from forks_core.decider.train import Train
 from forks_core.decider.wait import Deliver
 from forks_core.errors import Refused
 from forks_core.reducer import fold
-from forks_core.reducer.stream import hear
-from forks_core.registry import INITIAL, SILENT, Registry, Stream
+from forks_core.reducer.stream import summed
+from forks_core.registry import INITIAL, Registry
+from forks_core.rules.fingerprint import fingerprint
 from forks_core.rules.naming import in_order
 from forks_core.rules.outcome import Imposed
-from forks_events import Event, StreamEvent
+from forks_events import Event, Said
+from forks_events.account import QuotaForwarded, SpendBooked
 from forks_events.jobs import Text
+from forks_events.quota import QuotaRead, Reading, Window
 from forks_events.run import TailDropped
 from forks_events.stream import (
     StreamOpened,
     StreamRefused,
+    StreamReset,
     StreamResulted,
     StreamRetried,
     StreamTurned,
 )
+from forks_events.study import Arm, Attempts, Entry, Overage, Plan, Task
 from forks_events.values import (
     Binary,
     Counters,
@@ -53,7 +60,7 @@ from forks_events.values import (
     Thresholds,
     Usage,
 )
-from forks_events.words import ErrorKind, Flag, Mode, Reason, Status
+from forks_events.words import ErrorKind, Flag, Kind, Mode, Reason, Status
 
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 BASES = ("a", "b", "c.3")
@@ -92,6 +99,7 @@ SETTINGS = Settings(
         max_base_tokens=150_000,
         max_rebases=3,
     ),
+    account="default",
 )
 INIT = Init(
     run="00000000-0000-4000-8000-000000000000",
@@ -141,7 +149,100 @@ def call(number: int, *, block: str | None = None) -> Call:
     )
 
 
-def said(job: str, how: int, at: datetime) -> StreamEvent:
+READING = Reading(
+    status="allowed",
+    type="five_hour",
+    resets_at=NOON + timedelta(hours=3),
+    is_using_overage=False,
+    windows=Map(
+        {
+            "five_hour": Window(utilization=0.42, resets_at=NOON + timedelta(hours=3)),
+            "seven_day": Window(utilization=0.61, resets_at=NOON + timedelta(days=3)),
+        }
+    ),
+)
+PLAN = Plan(
+    id="skill-or-not",
+    file=FileDigest(path="study.toml", sha256="5" * 64),
+    phase1_runs=1,
+    phase2_runs=0,
+    schedule_seed=20261005,
+    seven_day_stop=0.95,
+    cutoff=None,
+    max_budget_usd=6.0,
+    budget_cap_usd=None,
+    overage=Overage.STOP,
+    concurrency=1,
+    max_attempts=Attempts(overloaded=4, other=2, auth=2),
+    min_free_gb=2.0,
+    arms=(Arm(name="plain", fingerprint=fingerprint(LAUNCH), base=None),),
+    tasks=(
+        Task(
+            id="MB-01",
+            prompt=FileDigest(path="tasks/mb01.md", sha256="6" * 64),
+            workdir=None,
+            check=("python3", "check.py"),
+            timeout_s=1800.0,
+            check_timeout_s=120.0,
+        ),
+    ),
+    pins=Map({"client_version": "2.1.332"}),
+)
+ENTRY = Entry(
+    trial_id="MB-01-r1-plain",
+    phase=1,
+    block="P1-MB-01",
+    run_index=0,
+    run=1,
+    task="MB-01",
+    arm="plain",
+    task_pos=0,
+    arm_slot=0,
+    first_arm="plain",
+    schedule_seed=20261005,
+    order_index=0,
+)
+SCHEDULE = Schedule(
+    run=INIT.run,
+    forks_version="0.1.0",
+    lab=True,
+    launches=(LAUNCH,),
+    settings=SETTINGS,
+    plan=PLAN,
+    entries=(ENTRY,),
+)
+
+
+def forward(run: str, seq: int, at: datetime) -> Forward:
+    """What a run's log says of quota and money, up to an event."""
+    spend = SpendBooked(
+        at=at,
+        account="default",
+        run=run,
+        source="/run-forks",
+        seq=seq,
+        job="j0001",
+        ended_at=at,
+        who="forks",
+        purpose=Kind.FORK,
+        block="parser",
+        model=MODEL,
+        cost_usd=0.25,
+    )
+    reading = QuotaForwarded(
+        at=at,
+        account="default",
+        run=run,
+        seq=max(1, seq - 1),
+        job="j0001",
+        recorded_at=at,
+        seen_at=at,
+        reading=READING,
+    )
+    return Forward(log=run, forks_version="0.1.0", run=run, entries=(reading, spend), seq=seq)
+
+
+def said(job: str, how: int, at: datetime) -> Said:
     """One of the things that a client says."""
     usage = Usage(input=how, cache_creation=10, cache_read=how * 100)
     spent = Spent(cost_usd=how / 10, models=Map({MODEL: Counters(usage=usage, cost_usd=how / 10)}))
@@ -156,13 +257,15 @@ def said(job: str, how: int, at: datetime) -> StreamEvent:
         runtime=Map({"permissionMode": "dontAsk"}),
         mcp_failed=(),
     )
-    rest: tuple[StreamEvent, ...] = (
+    rest: tuple[Said, ...] = (
         opened,
         StreamTurned(at=at, job=job, seen_at=at, main=how != 1, model=MODEL, usage=usage),
         StreamTurned(at=at, job=job, seen_at=at, main=True, model=MODEL, usage=usage),
         StreamRetried(at=at, job=job, seen_at=at, attempt=1, delay_ms=5, error_status=429),
         resulted(job, at, spent, usage),
         StreamRefused(at=at, job=job, seen_at=at, requested=MODEL, effective="other"),
+        QuotaRead(at=at, job=job, seen_at=at, reading=READING),
+        StreamReset(at=at, job=job, seen_at=at, session=f"{how:08}-0000-4000-8000-000000000000"),
     )
     return rest[how % len(rest)]
 
@@ -189,14 +292,6 @@ def resulted(job: str, at: datetime, spent: Spent, usage: Usage) -> StreamResult
     )
 
 
-def summed(events: Iterable[StreamEvent]) -> Stream:
-    """Sum a stream up."""
-    stream = SILENT
-    for event in events:
-        stream = hear(stream, event)
-    return stream
-
-
 _IMPOSED = (
     None,
     None,
@@ -214,7 +309,7 @@ class Player:
     now: datetime = NOON
     registry: Registry = INITIAL
     commits: list[tuple[Event, ...]] = Factory(list)
-    raw: dict[str, list[StreamEvent]] = Factory(lambda: defaultdict(list))
+    raw: dict[str, list[Said]] = Factory(lambda: defaultdict(list))
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -252,10 +347,8 @@ class Player:
         jobs = in_order(self.registry.jobs)
         base = BASES[move.who % len(BASES)]
         match move.what:
-            case "see":
-                return SeeOrchestrator()
-            case "deliver":
-                return Deliver(names=tuple(jobs) if move.how % 2 else None, first=move.how > 3)
+            case "see" | "schedule" | "forward" | "deliver":
+                return self._of_log(move, tuple(jobs))
             case "train" if len(jobs) < MOST_JOBS:
                 return Train(base=base, call=call(len(jobs) + 1))
             case "fork" if len(jobs) < MOST_JOBS:
@@ -275,6 +368,17 @@ class Player:
                 return self._of_job(jobs[-1 - move.who % len(jobs)], move)
             case _:
                 return None
+
+    def _of_log(self, move: Move, jobs: tuple[str, ...]) -> Command:
+        match move.what:
+            case "see":
+                return SeeOrchestrator()
+            case "schedule":
+                return SCHEDULE
+            case "deliver":
+                return Deliver(names=jobs if move.how % 2 else None, first=move.how > 3)
+            case _:
+                return forward(BASES[move.who % len(BASES)], move.how + 1, self.now)
 
     def _fork(self, base: str, number: int, how: int) -> Fork:
         return Fork(
@@ -312,7 +416,7 @@ class Player:
 
     def _end(self, job: str, how: int) -> End:
         if how == 1:
-            self.raw[job] += [said(job, of, self.now) for of in (0, 2, 4)]
+            self.raw[job] += [said(job, of, self.now) for of in (0, 6, 2, 4)]
         heard = tuple(self.raw[job])
         return End(
             job=job,
@@ -325,7 +429,7 @@ class Player:
         )
 
 
-_FEW = ("see", "train", "tail", "kill", "expire")
+_FEW = ("see", "schedule", "forward", "train", "tail", "kill", "expire")
 _MANY = ("train", "continue", "hold", "beat", "hear", "deliver") + 2 * (
     "fork",
     "launch",
@@ -336,7 +440,7 @@ MOVES = st.builds(
     Move,
     what=st.sampled_from(_FEW + _MANY * 2),
     who=st.integers(0, MOST_JOBS - 1),
-    how=st.integers(0, 5),
+    how=st.integers(0, 7),
     after_s=st.sampled_from([0, 1, 61, 3600]),
 )
 _LIFE = (("train", 0), ("launch", 0), ("start", 0), ("hear", 0))

@@ -21,8 +21,8 @@ from tests.golden.make import make
 
 GOLDEN = (Path(__file__).parent / "golden" / "v1.jsonl").read_bytes()
 HEAD = Head(
-    seq=45,
-    hash="ad2e5a76a783ab19bda700ba15d18f6de715eedc8a7ad65aa0b98d72c0309eec",
+    seq=53,
+    hash="e3a3fa2a66c02988a9028346ec4836f44083cfc460c80833d488503bb5b118f6",
 )
 SCAN = scan(GOLDEN)
 EVENTS, UNKNOWN = known_events(SCAN.envelopes)

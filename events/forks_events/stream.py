@@ -135,4 +135,23 @@ class StreamResulted:
     resets_at: datetime | None
 
 
-StreamEvent = StreamOpened | StreamTurned | StreamRetried | StreamRefused | StreamResulted
+@frozen(kw_only=True)
+class StreamReset:
+    """The conversation was begun anew: another session, whose counters start at nothing.
+
+    Args:
+        at: When it was recorded.
+        job: The job.
+        seen_at: When the line came, or None.
+        session: The session id from then on, or None when not told.
+    """
+
+    at: datetime
+    job: str
+    seen_at: datetime | None
+    session: str | None
+
+
+StreamEvent = (
+    StreamOpened | StreamTurned | StreamRetried | StreamRefused | StreamResulted | StreamReset
+)

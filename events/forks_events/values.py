@@ -1,6 +1,9 @@
 """Values that several events share: who a process is, how a client is launched, what was counted."""
 
-from attrs import field, frozen
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from attrs import field, fields, frozen
 from immutables import Map
 
 
@@ -48,6 +51,10 @@ class Binary:
     size: int
 
 
+GIT_INSTRUCTIONS = "CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS"
+"""The variable that keeps the client's git snapshot, which every commit changes, out of the prefix."""
+
+
 @frozen(kw_only=True)
 class Mcp:
     """Which MCP servers the client may load: only those of ``config`` when ``strict``."""
@@ -70,7 +77,7 @@ class Launch:
         allowed_tools: Rules that are approved without asking.
         disallowed_tools: Rules that are denied.
         mcp: The MCP servers.
-        append_system_prompt: The file that is appended to the system prompt.
+        append_system_prompt: The file that is appended to the system prompt, or None.
         agent: The agent to run as, or None.
         settings: A settings file, or None.
         max_turns: The client's own limit on agentic turns, or None.
@@ -87,7 +94,7 @@ class Launch:
     allowed_tools: tuple[str, ...]
     disallowed_tools: tuple[str, ...]
     mcp: Mcp
-    append_system_prompt: FileDigest
+    append_system_prompt: FileDigest | None
     agent: Agent | None
     settings: FileDigest | None
     max_turns: int | None
@@ -122,6 +129,7 @@ class Settings:
         no_output_s: Seconds without any output at all after which a job is ended.
         stagger_s: Longest wait of a fork for an earlier sibling's first response; 0 is off.
         thresholds: When a base is due.
+        account: Label of the account whose quota and money it uses.
     """
 
     parallel_cap: int
@@ -133,6 +141,7 @@ class Settings:
     no_output_s: int
     stagger_s: int
     thresholds: Thresholds
+    account: str
 
 
 @frozen(kw_only=True)
@@ -154,6 +163,15 @@ class Usage:
     def prompt(self) -> int:
         """Prompt-side tokens: what the model read, from the cache or not."""
         return self.input + self.cache_creation + self.cache_read
+
+
+COLUMNS = tuple(column.name for column in fields(Usage))
+
+
+def total(usages: Iterable[Usage]) -> Usage:
+    """Add tokens up, column by column."""
+    held = tuple(usages)
+    return Usage(**{column: sum(getattr(one, column) for one in held) for column in COLUMNS})
 
 
 @frozen(kw_only=True)
@@ -178,3 +196,14 @@ class Spent:
 
 
 NOTHING_SPENT = Spent(cost_usd=0.0, models=Map())
+
+
+def joined(one: Spent, other: Spent, join: Callable[[Any, Any], Any]) -> Spent:
+    """Make one of two counters, number by number: ``add`` for a sum, ``max`` for a peak."""
+    models = one.models
+    for model, counters in other.models.items():
+        held = models.get(model, Counters())
+        usage = {c: join(getattr(held.usage, c), getattr(counters.usage, c)) for c in COLUMNS}
+        cost_usd = join(held.cost_usd, counters.cost_usd)
+        models = models.set(model, Counters(usage=Usage(**usage), cost_usd=cost_usd))
+    return Spent(cost_usd=join(one.cost_usd, other.cost_usd), models=models)

@@ -50,6 +50,7 @@ def _how(job: Row, result: Row) -> Iterator[Pair]:
     yield "drift", Text("" if job["fingerprint"] in {None, "ok"} else _after(job["fingerprint"]))
     yield "denied", _counted(result)
     yield "cache", Text.assemble(cells.word(job["cache"] or ""), _warmth(job, result))
+    yield "missed by", Text(", ".join(result.get("cache_causes") or ()))
 
 
 def _when(job: Row) -> Iterator[Pair]:
@@ -66,11 +67,18 @@ def _spent(job: Row, result: Row) -> Iterator[Pair]:
     yield "turns", cells.count(job["turns"])
     yield "tokens", cells.tokens(result.get("tokens") or {})
     if result:
-        basis = f" ({result['usage_basis']})" if result["usage_basis"] else ""
-        yield "cost", Text.assemble(cells.money(result["cost_delta_usd"]), basis)
+        yield "cost", _cost(result)
         yield "model", Text(", ".join(result["models_used"]) or result["model_requested"])
         if result["models_used"] not in ([], [result["model_requested"]]):
             yield "asked for", Text(result["model_requested"])
+
+
+def _cost(result: Row) -> Text:
+    if result["cost_source"] == "estimate":
+        guess = cells.money(result["cost_estimate_usd"])
+        return Text.assemble("at least ", guess, f" (estimate, prices of {result['prices_as_of']})")
+    basis = f" ({result['usage_basis']})" if result["usage_basis"] else ""
+    return Text.assemble(cells.money(result["cost_delta_usd"]), basis)
 
 
 def _files(content: Row) -> Iterator[Pair]:

@@ -16,7 +16,14 @@ from forks_cli.launch_fields import (
     permission_mode,
     settings_of,
 )
-from forks_cli.parser import add_run, not_negative_int, positive_float, positive_int
+from forks_cli.parser import (
+    ACCOUNT,
+    account_label,
+    add_run,
+    not_negative_int,
+    positive_float,
+    positive_int,
+)
 from forks_cli.rules import split_rules
 from forks_cli.version import VERSION
 from forks_core.claude.environment import pinned
@@ -80,6 +87,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     add("--rebase-delta-tokens", type=positive_int, default=12_000, metavar="N")
     add("--max-base-tokens", type=positive_int, default=250_000, metavar="N")
     add("--max-rebases", type=positive_int, default=4, metavar="N")
+    add("--account", type=account_label, default=ACCOUNT, metavar="LABEL", help="who pays")
     add("--lab", action="store_true", help="a demonstration or a test: no account hears of it")
 
 
@@ -185,4 +193,5 @@ def _settings(arguments: argparse.Namespace) -> Settings:
             max_base_tokens=arguments.max_base_tokens,
             max_rebases=arguments.max_rebases,
         ),
+        account=arguments.account,
     )

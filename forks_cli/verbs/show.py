@@ -16,6 +16,7 @@ from forks_core.registry import Base, Ended, Job
 from forks_core.rules.naming import in_order
 from forks_core.system.files import file_sha256
 from forks_core.system.open_run import OpenRun, open_configured
+from forks_core.system.prices import prices
 from forks_core.system.raw import stderr_tail
 from forks_events.codec import unstructure
 
@@ -51,7 +52,7 @@ def _job(opened: OpenRun, job: Job) -> dict[str, Any]:
     raw = folder.raw(spec.job)
     return {
         "job": job_row(opened.registry, job, now, opened.timings.lost_after_s),
-        "result": result(job, str(folder.path), launch.model) if job.ended else None,
+        "result": _result(opened, job),
         "raw_state": _raw_state(opened, job),
         "text": answer_text(raw.read_bytes()) if raw.exists() else None,
         "stderr": stderr_tail(folder, spec.job),
@@ -61,6 +62,12 @@ def _job(opened: OpenRun, job: Job) -> dict[str, Any]:
         "argv": list(argv(launch, spec)),
         "state": unstructure(job.state),
     }
+
+
+def _result(opened: OpenRun, job: Job) -> dict[str, Any] | None:
+    if not job.ended:
+        return None
+    return result(opened.registry, job, str(opened.folder.path), prices())
 
 
 def _raw_state(opened: OpenRun, job: Job) -> str | None:

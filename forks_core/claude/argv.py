@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forks_events.jobs import JobCreated
-from forks_events.values import Launch
+from forks_events.values import FileDigest, Launch
 from forks_events.words import Kind
 
 
@@ -25,11 +25,15 @@ def _launch_arguments(launch: Launch) -> list[str]:
         *_list("--disallowedTools", launch.disallowed_tools),
         *(["--strict-mcp-config"] if launch.mcp.strict else []),
         *("--mcp-config", launch.mcp.config),
-        *("--append-system-prompt-file", launch.append_system_prompt.path),
+        *_file("--append-system-prompt-file", launch.append_system_prompt),
         *(["--agent", launch.agent.name] if launch.agent else []),
-        *(["--settings", launch.settings.path] if launch.settings else []),
+        *_file("--settings", launch.settings),
         *(["--max-turns", str(launch.max_turns)] if launch.max_turns is not None else []),
     ]
+
+
+def _file(flag: str, file: FileDigest | None) -> list[str]:
+    return [flag, file.path] if file else []
 
 
 def _list(flag: str, rules: Sequence[str]) -> list[str]:

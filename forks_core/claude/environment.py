@@ -5,12 +5,11 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from forks_events.values import Launch
+from forks_events.values import GIT_INSTRUCTIONS, Launch
 
 CHILD = "SPIRE_FORKS_CHILD"
 MARKER = "FORKS_JOB"
 PATH_SEPARATOR = ":"
-GIT_INSTRUCTIONS = "CLAUDE_CODE_DISABLE_GIT_INSTRUCTIONS"
 
 # What the desktop application hands to the sessions that it hosts.
 _HOSTED = (

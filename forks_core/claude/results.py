@@ -9,6 +9,7 @@ from immutables import Map
 from forks_core.claude import fields
 from forks_core.claude.errors import Signs, classify, limit_ends
 from forks_core.claude.fields import Json
+from forks_events.quota import Reading
 from forks_events.stream import StreamResulted
 from forks_events.values import Counters, Spent, Usage
 from forks_events.words import ErrorKind
@@ -44,15 +45,14 @@ class Trouble:
         self.error = fields.name(line, "error")
         self.synthetic = synthetic
 
-    def hear_limit(self, line: Json) -> None:
+    def hear_limit(self, reading: Reading) -> None:
         """Keep an exhausted window; running on paid credits beyond it is no rejection.
 
         An account without paid overage says ``overageStatus`` rejected all the time; only
         ``status`` is about the request.
         """
-        info = fields.child(line, "rate_limit_info")
-        rejected = info.get("status") == "rejected" and info.get("isUsingOverage") is not True
-        self.rejection = Rejection(resets_at=_resets_at(info)) if rejected else None
+        rejected = reading.status == "rejected" and not reading.is_using_overage
+        self.rejection = Rejection(resets_at=_resets_at(reading)) if rejected else None
 
 
 @define
@@ -199,9 +199,6 @@ def _plus(one: Counters | None, other: Counters) -> Counters:
     return Counters(usage=usage, cost_usd=one.cost_usd + other.cost_usd)
 
 
-def _resets_at(info: Json) -> datetime | None:
-    window = fields.name(info, "rateLimitType") or ""
-    windows = fields.child(info, "unifiedWindows")
-    return fields.moment(info, "resetsAt") or fields.moment(
-        fields.child(windows, window), "resetsAt"
-    )
+def _resets_at(reading: Reading) -> datetime | None:
+    named = reading.windows.get(reading.type or "")
+    return reading.resets_at or (named.resets_at if named else None)

@@ -16,14 +16,22 @@ from datetime import UTC, datetime
 
 from attrs import define, field, frozen
 
-from forks_core.claude import fields
+from forks_core.claude import fields, quota
 from forks_core.claude.fields import Json
 from forks_core.claude.framing import Framer
 from forks_core.claude.opening import opened
 from forks_core.claude.results import Results, Trouble
-from forks_events.stream import StreamEvent, StreamRefused, StreamRetried, StreamTurned
+from forks_events import Said
+from forks_events.quota import QuotaRead
+from forks_events.stream import (
+    StreamEvent,
+    StreamRefused,
+    StreamReset,
+    StreamRetried,
+    StreamTurned,
+)
 
-PARSER = 1
+PARSER = 2
 """Version of what is derived from a line; it is recorded, since a log outlives its parser."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of an event whose line was read afterwards; the decision that records it knows better."""
@@ -90,7 +98,7 @@ class Parser:
             refused=self._refused,
         )
 
-    def feed(self, line: bytes, seen_at: datetime | None) -> tuple[StreamEvent, ...]:
+    def feed(self, line: bytes, seen_at: datetime | None) -> tuple[Said, ...]:
         """Read one line, without its end.
 
         Args:
@@ -110,7 +118,7 @@ class Parser:
             return False
         return True
 
-    def _hear(self, line: Json, seen_at: datetime | None) -> Iterator[StreamEvent]:
+    def _hear(self, line: Json, seen_at: datetime | None) -> Iterator[Said]:
         match line.get("type"):
             case "system":
                 yield from self._system(line, seen_at)
@@ -119,7 +127,10 @@ class Parser:
             case "user":
                 self._answered.update(_calls(line, "tool_result", "tool_use_id"))
             case "rate_limit_event":
-                self._trouble.hear_limit(line)
+                yield from self._limit(line, seen_at)
+            case "conversation_reset":
+                session = fields.name(line, "session_id")
+                yield StreamReset(at=_at(seen_at), job=self.job, seen_at=seen_at, session=session)
             case "result":
                 yield self._result(line, seen_at)
             case _:
@@ -198,6 +209,12 @@ class Parser:
             usage=fields.usage(fields.child(message, "usage")),
         )
 
+    def _limit(self, line: Json, seen_at: datetime | None) -> Iterator[Said]:
+        reading = quota.read(line)
+        self._trouble.hear_limit(reading)
+        if reading.status is not None or reading.windows:
+            yield QuotaRead(at=_at(seen_at), job=self.job, seen_at=seen_at, reading=reading)
+
     def _result(self, line: Json, seen_at: datetime | None) -> StreamEvent:
         self._retry_ms = None
         self._resulted = not fields.count(line, "queued_turn_count")
@@ -206,7 +223,7 @@ class Parser:
         return event
 
 
-def parse(raw: bytes, job: str) -> tuple[StreamEvent, ...]:
+def parse(raw: bytes, job: str) -> tuple[Said, ...]:
     """Read a whole raw file: the same events as line by line, without the times.
 
     Args:

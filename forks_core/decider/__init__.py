@@ -7,6 +7,7 @@ nothing is folded. The same command again says nothing new.
 from datetime import datetime
 from typing import assert_never
 
+from forks_core.decider.account import Forward, forward
 from forks_core.decider.continue_ import Continue, continue_
 from forks_core.decider.ending import End, end
 from forks_core.decider.expire import Expire, expire
@@ -26,6 +27,7 @@ from forks_core.decider.jobs import (
     start_client,
 )
 from forks_core.decider.run import Init, SeeOrchestrator, init, see_orchestrator
+from forks_core.decider.study import Schedule, schedule
 from forks_core.decider.train import Train, train
 from forks_core.decider.wait import Deliver, deliver
 from forks_core.registry import Registry
@@ -46,6 +48,8 @@ Command = (
     | RequestKill
     | End
     | Deliver
+    | Schedule
+    | Forward
 )
 
 
@@ -89,5 +93,9 @@ def decide(command: Command, registry: Registry, now: datetime) -> tuple[Event, 
             return expire(command, registry, now)
         case Init():
             return init(command, registry, now)
+        case Schedule():
+            return schedule(command, registry, now)
+        case Forward():
+            return forward(command, registry, now)
         case _:
             assert_never(command)

@@ -12,10 +12,11 @@ from immutables import Map
 from forks_core.decider.jobs import heard, hit, known
 from forks_core.registry import Job, Launched, Registry, Running, Stream, Training
 from forks_core.rules import cache
+from forks_core.rules.flags import session_of
 from forks_core.rules.outcome import Conclusion, Imposed, conclude
 from forks_core.rules.supervision import Timings, is_silent
 from forks_core.rules.usage import Reckoning, reckon
-from forks_events import Event, StreamEvent
+from forks_events import Event, Said
 from forks_events.bases import BaseFailed, BaseTrained
 from forks_events.jobs import JobEnded, Text
 from forks_events.sessions import SessionCounted
@@ -28,7 +29,7 @@ class End:
 
     Args:
         job: The job.
-        said: Every stream event that the raw file holds, from its beginning.
+        said: Every event that the raw file yields, from its beginning.
         stream: What they sum up to.
         raw: Digest and length of the raw file, or None when there is none.
         exit_code: The client's exit code, negative for a signal, or None.
@@ -42,7 +43,7 @@ class End:
     """
 
     job: str
-    said: tuple[StreamEvent, ...]
+    said: tuple[Said, ...]
     stream: Stream
     raw: Text | None
     exit_code: int | None = None
@@ -99,7 +100,7 @@ def _ended(
     conclusion: Conclusion,
     now: datetime,
 ) -> JobEnded:
-    stream, opened = command.stream, command.stream.opened
+    stream = command.stream
     result = stream.result
     verdict = None
     if job.spec.kind is not Kind.TRAIN:
@@ -122,7 +123,7 @@ def _ended(
         ),
         exit_code=command.exit_code,
         wall_s=round(_wall_s(job, now) if command.wall_s is None else command.wall_s, 1),
-        session=(opened and opened.session) or job.spec.session,
+        session=session_of(stream) or job.spec.session,
         turns=stream.turns,
         num_turns=result.num_turns if result else None,
         models_used=reckoning.models_used,

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from forks_core.errors import Refused
 from forks_core.registry import SILENT, Created, Job, Launched, Registry, Running
-from forks_events import Event, StreamEvent
+from forks_events import Event, Said
 from forks_events.bases import BaseHit
 from forks_events.jobs import ClientStarted, JobBeat, JobHeld, JobLaunched, KillRequested
 from forks_events.stream import StreamTurned
@@ -73,13 +73,13 @@ class Hear:
 
     Args:
         job: The job.
-        after: How many stream events came before these.
-        said: The stream events, as the parser made them.
+        after: How many events came before these.
+        said: The events, as the parser made them.
     """
 
     job: str
     after: int
-    said: tuple[StreamEvent, ...]
+    said: tuple[Said, ...]
 
 
 def hear(command: Hear, registry: Registry, now: datetime) -> tuple[Event, ...]:
@@ -91,14 +91,16 @@ def hear(command: Hear, registry: Registry, now: datetime) -> tuple[Event, ...]:
 
 
 def heard(
-    registry: Registry, job: Job, after: int, said: Sequence[StreamEvent], now: datetime
+    registry: Registry, job: Job, after: int, said: Sequence[Said], now: datetime
 ) -> tuple[Event, ...]:
     """Make events of what the log does not hold yet of a stream."""
     stream = registry.streams.get(job.spec.job, SILENT)
-    if after > stream.heard:
+    # A stream's events are recorded in their order, so their number tells which are still to come.
+    recorded = stream.heard + registry.readings.counted.get(job.spec.job, 0)
+    if after > recorded:
         # What came between is not here; whoever ends the job brings all of it.
         return ()
-    new = [change(event, at=now) for event in said[stream.heard - after :]]
+    new = [change(event, at=now) for event in said[recorded - after :]]
     responses = [event for event in new if isinstance(event, StreamTurned) and event.main]
     if stream.first is None and responses and job.spec.kind is not Kind.TRAIN:
         return (*new, *hit(registry, job.spec.base, responses[0].seen_at, now))

@@ -3,12 +3,15 @@
 from datetime import datetime
 from typing import Any, assert_never
 
+from forks_core.projections.misses import miss_causes
 from forks_core.registry import SILENT, Created, Ended, Job, Launched, Registry, Running
 from forks_core.rules.cache import fingerprint_text
 from forks_core.rules.naming import note_name
+from forks_core.rules.prices import PriceTable, estimate
 from forks_core.rules.supervision import is_silent
+from forks_core.rules.usage import DIGITS
 from forks_events.codec import unstructure
-from forks_events.jobs import Text
+from forks_events.jobs import JobEnded, Text
 from forks_events.words import Flag
 
 Row = dict[str, Any]
@@ -93,13 +96,14 @@ def live_row(registry: Registry, job: Job, now: datetime) -> Row:
     }
 
 
-def result(job: Job, folder: str, model: str) -> Row:
+def result(registry: Registry, job: Job, folder: str, prices: PriceTable) -> Row:
     """An ended job's result, as ``wait`` delivers it.
 
     Args:
+        registry: The state.
         job: The job; it has ended.
         folder: The state folder, for the paths of what lies in it.
-        model: The model that was asked for.
+        prices: What a cost is estimated by that no result gave.
     """
     assert isinstance(job.state, Ended)  # noqa: S101 - the caller's duty
     spec, end = job.spec, job.state.end
@@ -119,12 +123,13 @@ def result(job: Job, folder: str, model: str) -> Row:
         "fingerprint": fingerprint_text(end.drift),
         "session": end.session,
         "parent_session": spec.parent_session,
-        "model_requested": model,
+        "model_requested": registry.launches[spec.fingerprint].model,
         "models_used": end.models_used,
         "tokens": tokens(end),
         "usage_basis": end.usage_basis,
-        "cost_delta_usd": end.cost_usd,
+        **cost(registry, end, prices),
         "cache": end.cache,
+        "cache_causes": miss_causes(registry, job),
         "base_state": spec.base_state,
         "wall_s": end.wall_s,
         "turns": end.turns,
@@ -138,6 +143,23 @@ def result(job: Job, folder: str, model: str) -> Row:
         "raw_sha256": end.raw.sha256 if end.raw else None,
     }
     return {key: unstructure(value) for key, value in row.items()}
+
+
+def cost(registry: Registry, end: JobEnded, prices: PriceTable) -> Row:
+    """What a job cost in USD, and who says so.
+
+    Where no result gave a cost it is unknown. The estimate is of what was seen, by the price
+    table: a lower bound, since responses do not tell of their output.
+    """
+    seen = registry.streams.get(end.job, SILENT).seen
+    guess = estimate(seen, prices) if end.cost_usd is None and seen else None
+    source = "client" if end.cost_usd is not None else None
+    return {
+        "cost_delta_usd": end.cost_usd,
+        "cost_source": "estimate" if guess is not None else source,
+        "cost_estimate_usd": None if guess is None else round(guess, DIGITS),
+        "prices_as_of": None if guess is None else prices.as_of,
+    }
 
 
 def tokens(end: Any) -> Row:

@@ -10,10 +10,11 @@ The law that licenses every cache: ``fold(a + b) == fold(b, fold(a))``.
 from collections.abc import Iterable
 from typing import assert_never
 
-from forks_core.reducer import bases, jobs, launches, run, sessions
+from forks_core.reducer import account, bases, jobs, launches, quota, run, sessions, study
 from forks_core.reducer.stream import hear
 from forks_core.registry import INITIAL, SILENT, Registry
-from forks_events import Event
+from forks_events import AccountEvent, Event
+from forks_events.account import QuotaForwarded, RunForwarded, SpendBooked
 from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseRetired, BaseTrained
 from forks_events.jobs import (
     ClientStarted,
@@ -26,6 +27,7 @@ from forks_events.jobs import (
     JobSettled,
     KillRequested,
 )
+from forks_events.quota import QuotaRead
 from forks_events.run import (
     LaunchFixed,
     OrchestratorSeen,
@@ -37,10 +39,12 @@ from forks_events.sessions import SessionCounted
 from forks_events.stream import (
     StreamOpened,
     StreamRefused,
+    StreamReset,
     StreamResulted,
     StreamRetried,
     StreamTurned,
 )
+from forks_events.study import StudyScheduled
 
 
 def evolve(registry: Registry, event: Event) -> Registry:
@@ -74,6 +78,11 @@ class _Draft:
         self._jobs = start.jobs.mutate()
         self._sessions = start.sessions.mutate()
         self._streams = start.streams.mutate()
+        self._readings = start.readings
+        self._study = start.study
+        self._quotas = start.quotas.mutate()
+        self._booked = start.booked.mutate()
+        self._forwarded = start.forwarded.mutate()
 
     def take(self, event: Event) -> None:
         match event:
@@ -83,6 +92,7 @@ class _Draft:
                 | StreamRetried()
                 | StreamRefused()
                 | StreamResulted()
+                | StreamReset()
             ):
                 streams = self._streams
                 streams[event.job] = hear(streams.get(event.job, SILENT), event)
@@ -106,6 +116,23 @@ class _Draft:
                 self._run = run.evolve(self._run, event)
             case LaunchFixed():
                 launches.evolve(self._launches, event)
+            case QuotaRead():
+                self._readings = quota.evolve(self._readings, event)
+            case StudyScheduled():
+                self._study = study.evolve(self._study, event)
+            case SpendBooked() | QuotaForwarded() | RunForwarded():
+                self._gather(event)
+            case _:
+                assert_never(event)
+
+    def _gather(self, event: AccountEvent) -> None:
+        match event:
+            case SpendBooked():
+                account.book(self._booked, event)
+            case QuotaForwarded():
+                account.read(self._quotas, event)
+            case RunForwarded():
+                account.forward(self._forwarded, event)
             case _:
                 assert_never(event)
 
@@ -117,4 +144,9 @@ class _Draft:
             jobs=self._jobs.finish(),
             sessions=self._sessions.finish(),
             streams=self._streams.finish(),
+            readings=self._readings,
+            study=self._study,
+            quotas=self._quotas.finish(),
+            booked=self._booked.finish(),
+            forwarded=self._forwarded.finish(),
         )

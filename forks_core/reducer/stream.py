@@ -3,30 +3,31 @@
 - Turns, the first and the last response are the main thread's; the tokens seen are everybody's.
 - The last result wins. A later one that is no real turn, such as the note of a background task
   or a crash with its counters at zero, never replaces one that is.
-- Counters only grow within a process, so their peak is what the client counted.
+- Counters only grow within a conversation, so their peak is what the client counted; a reset
+  closes what was counted so far.
 - A list of denials may repeat what an earlier result listed: per tool the larger number holds.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
+from operator import add
 from typing import assert_never
 
 from attrs import evolve as change
-from attrs import fields
-from immutables import Map
 
-from forks_core.registry import Stream
+from forks_core.registry import SILENT, Stream
+from forks_events import Said
+from forks_events.quota import QuotaRead
 from forks_events.stream import (
     StreamEvent,
     StreamOpened,
     StreamRefused,
+    StreamReset,
     StreamResulted,
     StreamRetried,
     StreamTurned,
 )
-from forks_events.values import NOTHING_SPENT, Counters, Spent, Usage
-
-_COLUMNS = tuple(column.name for column in fields(Usage))
+from forks_events.values import NOTHING_SPENT, Spent, Usage, joined, total
 
 
 def hear(stream: Stream, event: StreamEvent) -> Stream:
@@ -43,12 +44,23 @@ def hear(stream: Stream, event: StreamEvent) -> Stream:
             return change(heard, refused=event)
         case StreamResulted():
             return _resulted(heard, event)
+        case StreamReset():
+            return _reset(heard, event)
         case _:
             assert_never(event)
 
 
+def summed(said: Iterable[Said], stream: Stream = SILENT) -> Stream:
+    """Sum up what a client said; its readings are the quota's."""
+    for event in said:
+        stream = stream if isinstance(event, QuotaRead) else hear(stream, event)
+    return stream
+
+
 def _turned(stream: Stream, event: StreamTurned) -> Stream:
-    seen = _each(stream.seen, event.usage, lambda a, b: a + b)
+    model = event.model or ""
+    before = stream.seen.get(model, Usage())
+    seen = stream.seen.set(model, total((before, event.usage)))
     if not event.main:
         return change(stream, seen=seen, retried=None)
     return change(
@@ -71,7 +83,13 @@ def _resulted(stream: Stream, event: StreamResulted) -> Stream:
         peak=_peak(stream.peak, event.spent),
         denials=_united(stream.denials, event.denials),
         succeeded=stream.succeeded or (real and not _is_error(event)),
+        failed_later=stream.failed_later or (stream.succeeded and _is_error(event)),
     )
+
+
+def _reset(stream: Stream, event: StreamReset) -> Stream:
+    closed = stream.closed if stream.peak is None else joined(stream.closed, stream.peak, add)
+    return change(stream, peak=None, closed=closed, reset=event, retried=None)
 
 
 def _winner(held: StreamResulted | None, event: StreamResulted, *, real: bool) -> StreamResulted:
@@ -95,23 +113,7 @@ def _is_error(event: StreamResulted) -> bool:
 
 
 def _peak(peak: Spent | None, spent: Spent | None) -> Spent | None:
-    if spent is None:
-        return peak
-    before = peak or NOTHING_SPENT
-    models = before.models
-    for model, counters in spent.models.items():
-        models = models.set(model, _larger(models.get(model, Counters()), counters))
-    return Spent(cost_usd=max(before.cost_usd, spent.cost_usd), models=Map(models))
-
-
-def _larger(one: Counters, other: Counters) -> Counters:
-    return Counters(
-        usage=_each(one.usage, other.usage, max), cost_usd=max(one.cost_usd, other.cost_usd)
-    )
-
-
-def _each(one: Usage, other: Usage, join: Callable[[int, int], int]) -> Usage:
-    return Usage(**{c: join(getattr(one, c), getattr(other, c)) for c in _COLUMNS})
+    return peak if spent is None else joined(peak or NOTHING_SPENT, spent, max)
 
 
 def _united(before: tuple[str, ...], listed: tuple[str, ...]) -> tuple[str, ...]:

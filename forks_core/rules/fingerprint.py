@@ -25,7 +25,7 @@ class Found:
 
     Args:
         binary: The client as it is now; a missing file is no drift, it is refused before.
-        append_system_prompt: SHA-256 of the preamble, or None when unreadable.
+        append_system_prompt: SHA-256 of the preamble, or None when unreadable or not used.
         agent: SHA-256 of the agent's file, or None when unreadable or not used.
         settings: SHA-256 of the settings file, or None when unreadable or not used.
     """
@@ -40,7 +40,8 @@ def launch_drift(launch: Launch, found: Found) -> tuple[str, ...]:
     """Name what differs from the launch as it was fixed; drift is recorded and never blocks."""
     differs = {
         "agent": launch.agent is not None and launch.agent.sha256 != found.agent,
-        "append_system_prompt": launch.append_system_prompt.sha256 != found.append_system_prompt,
+        "append_system_prompt": launch.append_system_prompt is not None
+        and launch.append_system_prompt.sha256 != found.append_system_prompt,
         "binary": (launch.binary.version, launch.binary.size)
         != (found.binary.version, found.binary.size),
         "settings": launch.settings is not None and launch.settings.sha256 != found.settings,

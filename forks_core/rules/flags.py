@@ -11,14 +11,20 @@ def is_error(result: StreamResulted) -> bool:
     return told or result.error_kind is not None
 
 
+def session_of(stream: Stream) -> str | None:
+    """The session that a client is in: as it introduced itself, or since it began anew."""
+    opened = stream.opened.session if stream.opened else None
+    return (stream.reset.session if stream.reset else None) or opened
+
+
 def stream_flags(stream: Stream, session: str) -> tuple[Flag, ...]:
     """Flags that the stream raises, whatever the status is."""
     result = stream.result
-    opened = stream.opened.session if stream.opened else None
+    opened = session_of(stream)
     raised = {
         Flag.NEEDS_ATTENTION: bool(stream.denials),
         Flag.KILLED_WORK: result is not None and result.killed_work > 0,
-        Flag.ERROR_AFTER_SUCCESS: stream.succeeded and result is not None and is_error(result),
+        Flag.ERROR_AFTER_SUCCESS: stream.failed_later,
         Flag.SESSION_MISMATCH: opened is not None and opened != session,
     }
     return tuple(flag for flag, up in raised.items() if up)

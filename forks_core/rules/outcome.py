@@ -203,7 +203,7 @@ def _is_ended_by(kill: KillRequested | None, exit_code: int | None) -> bool:
 
 
 def _is_empty(stream: Stream, result: StreamResulted, models_used: tuple[str, ...]) -> bool:
-    nothing = stream.seen == Usage() and result.usage == Usage()
+    nothing = stream.seen_in_all == Usage() and result.usage == Usage()
     return nothing and not stream.turns and not models_used
 
 

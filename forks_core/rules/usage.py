@@ -8,18 +8,20 @@
    tokens lie close to what was used in one of the two cases. Where they decide nothing, the
    version does: clients from 2.1.277 on carry.
 4. The parent's value for the next call is what this call's client would carry on.
-5. Without a result, or with one whose counters a crash left at zero, the tokens are a lower bound
+5. A conversation that was reset begins at nothing: what was counted before it is added, and only
+   what came after is carried on.
+6. Without a result, or with one whose counters a crash left at zero, the tokens are a lower bound
    from the responses seen, their output unknown, and the cost is unknown, which is not zero.
 """
 
 import re
-from collections.abc import Iterable
+from operator import add
 
-from attrs import evolve, fields, frozen
+from attrs import evolve, frozen
 
 from forks_core.registry import Stream
 from forks_core.rules.models import bare
-from forks_events.values import NOTHING_SPENT, Spent, Usage
+from forks_events.values import COLUMNS, NOTHING_SPENT, Spent, Usage, joined, total
 from forks_events.words import UsageBasis
 
 FIRST_CARRYING = (2, 1, 277)
@@ -31,8 +33,6 @@ CLOSER = 2
 """One case is decided for when the other lies at least this many times as far from what was seen."""
 EXCESS = 1.05
 """Responses seen beyond this share of what a case books speak against it."""
-
-_COLUMNS = tuple(column.name for column in fields(Usage))
 
 
 @frozen(kw_only=True)
@@ -64,44 +64,61 @@ def reckon(stream: Stream, before: Spent | None) -> Reckoning:
         before: The parent session's counters at its last result when this call was launched, or
             None for a fresh session.
     """
-    peak = stream.peak
-    if peak is None or (_is_zero(peak) and stream.seen.prompt):
+    counted = _counted(stream)
+    if counted is None or (_is_zero(counted) and stream.seen_in_all.prompt):
         return _lower_bound(stream, before)
-    basis = _basis(stream, peak, before)
+    basis = _basis(stream, counted, before)
     parent = before if before is not None and basis is UsageBasis.CARRIED else NOTHING_SPENT
-    usage = _booked(stream, peak, parent)
+    usage = _booked(stream, counted, parent)
     return Reckoning(
         usage=usage,
-        cost_usd=round(max(0.0, peak.cost_usd - parent.cost_usd), DIGITS),
+        cost_usd=round(max(0.0, counted.cost_usd - parent.cost_usd), DIGITS),
         basis=basis,
-        models_used=_grown(peak, parent),
-        carry=peak if before is None or not _is_zero(peak) else before,
-        mismatch=stream.seen.prompt > usage.prompt,
+        models_used=_grown(counted, parent),
+        carry=_carry(stream, before),
+        mismatch=stream.seen_in_all.prompt > usage.prompt,
     )
+
+
+def _counted(stream: Stream) -> Spent | None:
+    """What the client counted in this process, before and after resets; None without any."""
+    if stream.peak is None:
+        return None if stream.closed == NOTHING_SPENT else stream.closed
+    return joined(stream.closed, stream.peak, add)
+
+
+def _carry(stream: Stream, before: Spent | None) -> Spent | None:
+    if stream.reset is not None:
+        return stream.peak or NOTHING_SPENT
+    peak = stream.peak
+    return peak if before is None or (peak and not _is_zero(peak)) else before
 
 
 def _lower_bound(stream: Stream, before: Spent | None) -> Reckoning:
     output = stream.result.usage.output if stream.result else 0
-    seen = evolve(stream.seen, output=output)
+    seen = evolve(stream.seen_in_all, output=output)
     nothing = stream.first is None and seen == Usage()
     return Reckoning(
         usage=None if nothing else seen,
         cost_usd=None,
         basis=None,
         models_used=(),
-        carry=before,
+        carry=NOTHING_SPENT if stream.reset else before,
         mismatch=False,
     )
 
 
-def _basis(stream: Stream, peak: Spent, before: Spent | None) -> UsageBasis:
+def _basis(stream: Stream, counted: Spent, before: Spent | None) -> UsageBasis:
     if before is None:
         return UsageBasis.FIRST
-    first = stream.first_result.spent if stream.first_result else None
-    if not _can_be_carried(peak if first is None or _is_zero(first) else first, before):
+    if stream.reset is not None and stream.closed == NOTHING_SPENT:
+        # Nothing was counted before the conversation began anew: all of it came after.
         return UsageBasis.FRESH
-    fresh, carried = _total(peak).prompt, _total(_less(peak, before)).prompt
-    return _told_by_tokens(stream.seen.prompt, fresh, carried) or _told_by_version(stream)
+    first = stream.first_result.spent if stream.first_result else None
+    if not _can_be_carried(counted if first is None or _is_zero(first) else first, before):
+        return UsageBasis.FRESH
+    fresh, carried = _total(counted).prompt, _total(_less(counted, before)).prompt
+    return _told_by_tokens(stream.seen_in_all.prompt, fresh, carried) or _told_by_version(stream)
 
 
 def _can_be_carried(first: Spent, before: Spent) -> bool:
@@ -111,7 +128,7 @@ def _can_be_carried(first: Spent, before: Spent) -> bool:
     return all(
         getattr(counted.get(model, Usage()), column) >= getattr(usage, column)
         for model, usage in _by_model(before).items()
-        for column in _COLUMNS
+        for column in COLUMNS
         # How long a write lives is not told by every version; the whole is.
         if column not in {"cache_creation_1h", "cache_creation_5m"}
     )
@@ -134,11 +151,12 @@ def _told_by_version(stream: Stream) -> UsageBasis:
     return UsageBasis.CARRIED
 
 
-def _booked(stream: Stream, peak: Spent, parent: Spent) -> Usage:
-    if not peak.models:
+def _booked(stream: Stream, counted: Spent, parent: Spent) -> Usage:
+    seen = stream.seen_in_all
+    if not counted.models:
         result = stream.result.usage if stream.result else Usage()
-        return _split(_larger(stream.seen, result), stream.seen)
-    return _split(_total(_less(peak, parent)), stream.seen)
+        return _split(_larger(seen, result), seen)
+    return _split(_total(_less(counted, parent)), seen)
 
 
 def _split(usage: Usage, seen: Usage) -> Usage:
@@ -173,7 +191,7 @@ def _less(spent: Spent, parent: Spent) -> dict[str, Usage]:
             usage,
             **{
                 column: max(0, getattr(usage, column) - getattr(before[model], column))
-                for column in _COLUMNS
+                for column in COLUMNS
                 if model in before
             },
         )
@@ -184,22 +202,17 @@ def _less(spent: Spent, parent: Spent) -> dict[str, Usage]:
 def _by_model(spent: Spent) -> dict[str, Usage]:
     totals: dict[str, Usage] = {}
     for model, counters in spent.models.items():
-        totals[bare(model)] = _sum((totals.get(bare(model), Usage()), counters.usage))
+        totals[bare(model)] = total((totals.get(bare(model), Usage()), counters.usage))
     return totals
 
 
 def _total(counted: Spent | dict[str, Usage]) -> Usage:
-    return _sum((_by_model(counted) if isinstance(counted, Spent) else counted).values())
-
-
-def _sum(usages: Iterable[Usage]) -> Usage:
-    held = tuple(usages)
-    return Usage(**{column: sum(getattr(one, column) for one in held) for column in _COLUMNS})
+    return total((_by_model(counted) if isinstance(counted, Spent) else counted).values())
 
 
 def _larger(one: Usage, other: Usage) -> Usage:
     return Usage(
-        **{column: max(getattr(one, column), getattr(other, column)) for column in _COLUMNS}
+        **{column: max(getattr(one, column), getattr(other, column)) for column in COLUMNS}
     )
 
 

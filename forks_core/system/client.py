@@ -15,7 +15,7 @@ from forks_core.errors import Refused
 from forks_core.rules.fingerprint import Found
 from forks_core.rules.paths import normalise
 from forks_core.system.files import file_sha256, working_directory
-from forks_events.values import Binary, Launch
+from forks_events.values import Agent, Binary, FileDigest, Launch
 
 EXECPATH = "CLAUDE_CODE_EXECPATH"
 _VERSION_S = 60
@@ -77,10 +77,14 @@ def look_again(launch: Launch) -> Found:
         raise Refused("claude binary not found", binary=launch.binary.path, reason="binary_missing")
     return Found(
         binary=inspect(launch.binary.path),
-        append_system_prompt=file_sha256(Path(launch.append_system_prompt.path)),
-        agent=file_sha256(Path(launch.agent.path)) if launch.agent else None,
-        settings=file_sha256(Path(launch.settings.path)) if launch.settings else None,
+        append_system_prompt=_digest(launch.append_system_prompt),
+        agent=_digest(launch.agent),
+        settings=_digest(launch.settings),
     )
+
+
+def _digest(file: FileDigest | Agent | None) -> str | None:
+    return file_sha256(Path(file.path)) if file else None
 
 
 def settings_files(home: Path, cwd: Path) -> tuple[list[SettingsFile], list[str]]:

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from forks_core.claude.stream import Parser
 from forks_core.decider.jobs import Hear
-from forks_core.reducer.stream import hear
+from forks_core.reducer.stream import summed
 from forks_core.registry import SILENT, Stream
 from forks_core.rules.supervision import Watch
 from forks_core.system.client_process import Chunk
-from forks_events import StreamEvent
+from forks_events import Said
 
 
 class Listener:
@@ -27,7 +27,7 @@ class Listener:
         self._output_s: float | None = None
         self._resulted_s: float | None = None
         self._recorded = 0
-        self.said: tuple[StreamEvent, ...] = ()
+        self.said: tuple[Said, ...] = ()
         self.stream: Stream = SILENT
         self.output_at: datetime | None = None
 
@@ -36,9 +36,9 @@ class Listener:
         for chunk in chunks:
             self.output_at, self._output_s = chunk.at, now_s
             for line in chunk.lines:
-                for event in self._parser.feed(line, chunk.at):
-                    self.said += (event,)
-                    self.stream = hear(self.stream, event)
+                said = self._parser.feed(line, chunk.at)
+                self.said += said
+                self.stream = summed(said, self.stream)
         if not self._parser.listening.resulted:
             self._resulted_s = None
         elif self._resulted_s is None:

@@ -7,11 +7,11 @@ from attrs import frozen
 
 from forks_core.claude.errors import classify_stderr
 from forks_core.claude.stream import parse
-from forks_core.reducer.stream import hear
-from forks_core.registry import SILENT, Stream
+from forks_core.reducer.stream import summed
+from forks_core.registry import Stream
 from forks_core.system.files import sync_folder
 from forks_core.system.state_folder import StateFolder
-from forks_events import StreamEvent
+from forks_events import Said
 from forks_events.jobs import Text
 from forks_events.words import ErrorKind
 
@@ -23,13 +23,13 @@ class Printed:
     """A job's whole output.
 
     Args:
-        said: Every stream event in it.
+        said: Every event that it yields.
         stream: What they sum up to.
         raw: Its digest and length, or None when there is nothing in it.
         stderr_kind: What its standard error says went wrong, or None.
     """
 
-    said: tuple[StreamEvent, ...]
+    said: tuple[Said, ...]
     stream: Stream
     raw: Text | None
     stderr_kind: ErrorKind | None
@@ -39,11 +39,11 @@ def printed(folder: StateFolder, job: str) -> Printed:
     """Read what a job's client printed, from the beginning; times are unknown then."""
     path = folder.raw(job)
     said = parse(path.read_bytes() if path.exists() else b"", job)
-    stream = SILENT
-    for event in said:
-        stream = hear(stream, event)
     return Printed(
-        said=said, stream=stream, raw=digest(folder, job), stderr_kind=stderr_kind(folder, job)
+        said=said,
+        stream=summed(said),
+        raw=digest(folder, job),
+        stderr_kind=stderr_kind(folder, job),
     )
 
 

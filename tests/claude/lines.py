@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 
 from forks_core.claude.stream import Parser, parse
-from forks_core.reducer.stream import hear
-from forks_core.registry import SILENT, Stream
-from forks_events.stream import StreamEvent
+from forks_core.reducer.stream import summed
+from forks_core.registry import Stream
+from forks_events import Said
 
 RECORDINGS = Path(__file__).parent.parent / "recordings"
 MODEL = "claude-opus-4-5"
@@ -138,7 +138,7 @@ def wire(*lines: Line) -> bytes:
     return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 
 
-def events(*lines: Line) -> tuple[StreamEvent, ...]:
+def events(*lines: Line) -> tuple[Said, ...]:
     """What the lines come to."""
     return parse(wire(*lines), JOB)
 
@@ -151,12 +151,9 @@ def listener(*lines: Line) -> Parser:
     return parser
 
 
-def fold(heard: tuple[StreamEvent, ...]) -> Stream:
+def fold(heard: tuple[Said, ...]) -> Stream:
     """A stream out of its events."""
-    stream = SILENT
-    for event in heard:
-        stream = hear(stream, event)
-    return stream
+    return summed(heard)
 
 
 def stream(*lines: Line) -> Stream:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from forks_core.claude.framing import Framer
 from forks_core.claude.stream import Parser, parse
-from forks_events.stream import StreamEvent, StreamResulted, StreamTurned
+from forks_events import Said
+from forks_events.stream import StreamResulted, StreamTurned
 from tests.claude.lines import JOB, every_recording, fold, recording, result, says, wire
 
 CHAINS = [path.read_bytes() for path in every_recording()]
@@ -61,7 +62,7 @@ OBJECTS = st.builds(
 SEEDS = st.integers(0, 2**32)
 
 
-def fed(raw: bytes, seed: int) -> tuple[StreamEvent, ...]:
+def fed(raw: bytes, seed: int) -> tuple[Said, ...]:
     """Read the bytes in chunks of any size."""
     dice, framer, parser = random.Random(seed), Framer(), Parser(JOB)
     lines, at = [], 0
@@ -135,7 +136,7 @@ class TestAnySplit:
     def test_reachability(self) -> None:
         """The recordings hold events of several kinds."""
         kinds = {type(event) for raw in CHAINS for event in parse(raw, JOB)}
-        assert len(kinds) == 5
+        assert len(kinds) == 6
 
 
 class TestIdempotence:

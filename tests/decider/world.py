@@ -14,10 +14,10 @@ from forks_core.decider.jobs import Hear, LaunchJob, StartClient
 from forks_core.decider.launching import Call
 from forks_core.decider.train import Train
 from forks_core.reducer import fold
-from forks_core.reducer.stream import hear
-from forks_core.registry import INITIAL, SILENT, Registry
+from forks_core.reducer.stream import summed
+from forks_core.registry import INITIAL, Registry
 from forks_core.rules.outcome import Imposed
-from forks_events import Event, StreamEvent
+from forks_events import Event, Said
 from forks_events.jobs import Text
 from forks_events.stream import StreamOpened, StreamResulted, StreamTurned
 from forks_events.values import Counters, Process, Spent, Usage
@@ -116,19 +116,16 @@ def resulted(job: str, cost_usd: float = 0.1, prompt: int = 15_000) -> StreamRes
 
 def end(
     job: str,
-    said: Sequence[StreamEvent] = (),
+    said: Sequence[Said] = (),
     *,
     imposed: Imposed | None = None,
     exit_code: int | None = 0,
 ) -> End:
     """The end of a job whose client said this."""
-    stream = SILENT
-    for event in said:
-        stream = hear(stream, event)
     return End(
         job=job,
         said=tuple(said),
-        stream=stream,
+        stream=summed(said),
         raw=Text(sha256="a" * 64, bytes=7),
         exit_code=exit_code,
         imposed=imposed,

@@ -19,24 +19,27 @@ from forks_core.decider.launching import Call
 from forks_core.decider.train import Train
 from forks_core.decider.wait import Deliver
 from forks_core.reducer import fold
+from forks_core.reducer.stream import summed
 from forks_core.registry import INITIAL, Registry
-from forks_events import StreamEvent
+from forks_events import Said
 from forks_events.chain import link
 from forks_events.envelope import EMPTY, Author, Head
 from forks_events.jobs import Text
+from forks_events.quota import QuotaRead
 from forks_events.run import TailDropped
 from forks_events.stream import (
     StreamOpened,
     StreamRefused,
+    StreamReset,
     StreamResulted,
     StreamRetried,
     StreamTurned,
 )
 from forks_events.values import Counters, Process, Spent, Usage
 from forks_events.words import ErrorKind, Flag, Mode, Reason
-from tests.histories import INIT, MODEL, summed
+from tests.histories import INIT, MODEL, READING, SCHEDULE, forward
 
-SESSIONS = tuple(f"{n}0000000-0000-4000-8000-00000000000{n}" for n in range(1, 5))
+SESSIONS = tuple(f"{n}0000000-0000-4000-8000-00000000000{n}" for n in range(1, 6))
 HEAD = "3f786850e387550fdab836ed7e6dc881de23001b"
 
 
@@ -149,7 +152,7 @@ def fork(block: str, number: int) -> Fork:
     )
 
 
-def end(job: str, *said: StreamEvent, exit_code: int) -> End:
+def end(job: str, *said: Said, exit_code: int) -> End:
     """The job is over."""
     raw = Text(sha256="ad" * 32, bytes=51_200) if said else None
     return End(
@@ -206,8 +209,11 @@ def finish(scribe: Scribe) -> None:
     scribe.says("supervise", 4211, Hear(job="j0004", after=0, said=said), after_s=4)
     beat = Beat(job="j0004", output_at=scribe.now, flags=(Flag.HELD, Flag.STALLED))
     scribe.says("supervise", 4211, beat, after_s=700)
-    result = resulted(scribe, "j0004", SESSIONS[3], 0.61, usage)
-    scribe.says("supervise", 4211, end("j0004", *said, result, exit_code=0))
+    read = QuotaRead(at=scribe.now, job="j0004", seen_at=scribe.now, reading=READING)
+    begun_anew = StreamReset(at=scribe.now, job="j0004", seen_at=scribe.now, session=SESSIONS[4])
+    result = resulted(scribe, "j0004", SESSIONS[4], 0.61, usage)
+    ended = end("j0004", *said, read, begun_anew, result, exit_code=0)
+    scribe.says("supervise", 4211, ended)
     scribe.says("wait", 4230, Deliver(names=("j0003", "j0004"), first=False))
     scribe.says("expire", 4240, Expire(base="stem"))
 
@@ -219,6 +225,9 @@ def make() -> bytes:
     train(scribe)
     work(scribe)
     finish(scribe)
+    # A study's run and an account's log are of the same kind; here one log tells of all.
+    scribe.says("study schedule", 4300, SCHEDULE)
+    scribe.says("supervise", 4211, forward("6f1f0c2e-0d5b-4a55-9a53-5c0a4b7f0001", 47, scribe.now))
     return scribe.lines
 
 

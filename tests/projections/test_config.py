@@ -42,6 +42,7 @@ class TestConfig:
             "no_output_s",
             "stagger_s",
             "thresholds",
+            "account",
         }
         assert found["thresholds"].keys() == {
             "rebase_commits",

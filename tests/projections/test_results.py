@@ -4,14 +4,26 @@ import json
 from typing import Any
 
 from hypothesis import given, settings
+from immutables import Map
 
 from forks_core.projections.jobs import brief_path, raw_path, result
 from forks_core.registry import Ended, Registry
+from forks_core.rules.prices import Price, PriceTable
 from forks_events.jobs import Text
 from forks_events.values import Usage
 from forks_events.words import Cache, Flag, Reason, Status, UsageBasis
 from tests.projections.builders import REGISTRIES, ended, fork, reached, registry, train
 
+PRICES = PriceTable(
+    as_of="2026-08-22",
+    models=Map(
+        {
+            "claude-opus-4-5": Price(
+                input=5.0, output=25.0, cache_write_5m=6.25, cache_write_1h=10.0, cache_read=0.5
+            )
+        }
+    ),
+)
 RESULT = {
     "job",
     "kind",
@@ -26,6 +38,9 @@ RESULT = {
     "models_used",
     "tokens",
     "cost_delta_usd",
+    "cost_source",
+    "cost_estimate_usd",
+    "cache_causes",
     "cache",
     "base_state",
     "wall_s",
@@ -50,7 +65,7 @@ TOKENS = {
 def told(**fields: Any) -> dict[str, Any]:
     """The result of a fork that ended so."""
     state = registry(fork(paths=("a", "b")), ended(**fields))
-    return result(state.jobs["j0001"], "/w-forks", "claude-opus-4-5")
+    return result(state, state.jobs["j0001"], "/w-forks", PRICES)
 
 
 class TestResult:
@@ -137,7 +152,7 @@ class TestResult:
     def test_training(self) -> None:
         """A training has no block, no paths, no mode and no parent; its base was not warm yet."""
         state = registry(train(), ended())
-        made = result(state.jobs["j0001"], "/w-forks", "claude-opus-4-5")
+        made = result(state, state.jobs["j0001"], "/w-forks", PRICES)
         assert made["kind"] == "train"
         for key in ("block", "paths", "parent_session", "base_state", "note", "cache"):
             assert made[key] is None
@@ -148,7 +163,7 @@ class TestResult:
         """Every job that is over, in every history, has a result of plain data."""
         for job in state.jobs.values():
             if job.ended:
-                made = result(job, "/w-forks", "m")
+                made = result(state, job, "/w-forks", PRICES)
                 assert json.loads(json.dumps(made)) == made
                 assert made.keys() >= RESULT
                 assert made["tokens"].keys() == TOKENS

@@ -24,7 +24,17 @@ from forks_core.registry import (
     Running,
     Training,
 )
-from forks_events import BaseEvent, Event, JobEvent, RunEvent, SessionEvent, StreamEvent
+from forks_events import (
+    BaseEvent,
+    Event,
+    JobEvent,
+    QuotaEvent,
+    RunEvent,
+    SessionEvent,
+    StreamEvent,
+    StudyEvent,
+)
+from forks_events.account import QuotaForwarded, RunForwarded, SpendBooked
 from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseRetired, BaseTrained
 from forks_events.codec import TYPES, unstructure
 from forks_events.jobs import (
@@ -68,6 +78,11 @@ def slice_of(event: Event) -> str:
         (JobEvent, "jobs"),
         (SessionEvent, "sessions"),
         (StreamEvent, "streams"),
+        (QuotaEvent, "readings"),
+        (StudyEvent, "study"),
+        (QuotaForwarded, "quotas"),
+        (SpendBooked, "booked"),
+        (RunForwarded, "forwarded"),
     )
     return next(name for union, name in nouns if isinstance(event, union))
 

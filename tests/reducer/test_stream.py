@@ -4,8 +4,9 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from forks_core.claude.stream import EPOCH
-from forks_core.reducer.stream import hear
+from forks_core.reducer.stream import summed
 from forks_core.registry import SILENT, Stream
+from forks_events.quota import QuotaRead
 from forks_events.values import Usage
 from tests.claude.lines import (
     MODEL,
@@ -63,7 +64,7 @@ class TestTurns:
         assert heard.last is not None
         assert heard.first.usage == Usage(input=1, cache_creation=2, cache_read=3)
         assert heard.last.usage == Usage(input=5)
-        assert heard.seen == Usage(input=16, cache_creation=2, cache_read=3)
+        assert heard.seen_in_all == Usage(input=16, cache_creation=2, cache_read=3)
 
     def test_banner(self) -> None:
         """The client's own banner leaves no trace."""
@@ -85,8 +86,8 @@ class TestHeard:
         told = events(*lines)
         heard = SILENT
         for event in told:
-            heard = hear(heard, event)
-        assert heard.heard == len(told)
+            heard = summed((event,), heard)
+        assert heard.heard == sum(not isinstance(event, QuotaRead) for event in told)
         assert heard == fold(told)
 
 

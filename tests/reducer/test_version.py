@@ -6,7 +6,7 @@ from pathlib import Path
 from forks_core.reducer.version import SOURCES
 
 ROOT = Path(__file__).parents[2]
-PLACES = ("events/forks_events/*.py", "forks_core/registry.py", "forks_core/reducer/*.py")
+PLACES = ("events/forks_events/*.py", "forks_core/registry/*.py", "forks_core/reducer/*.py")
 
 
 def digest(root: Path = ROOT) -> str:
@@ -27,8 +27,8 @@ class TestVersion:
 
     def test_it_speaks_of_the_sources(self, tmp_path: Path) -> None:
         """Another byte in one of them is another digest."""
-        (tmp_path / "forks_core").mkdir()
-        source = tmp_path / "forks_core" / "registry.py"
+        source = tmp_path / "forks_core" / "registry" / "__init__.py"
+        source.parent.mkdir(parents=True)
         source.write_text("a = 1\n")
         before = digest(tmp_path)
         source.write_text("a = 2\n")

@@ -25,7 +25,7 @@ OTHER: dict[str, Any] = {
     "allowed_tools": ("Read",),
     "disallowed_tools": ("Bash(git push:*)",),
     "mcp": Mcp(strict=False, config=LAUNCH.mcp.config),
-    "append_system_prompt": evolve(LAUNCH.append_system_prompt, sha256="0" * 64),
+    "append_system_prompt": FileDigest(path="/run-forks/preamble.md", sha256="0" * 64),
     "agent": Agent(name="reviewer", path="/repo/.claude/agents/reviewer.md", sha256="1" * 64),
     "settings": FileDigest(path="/s.json", sha256="2" * 64),
     "max_turns": 3,
@@ -101,7 +101,7 @@ AGENT = Agent(name="reviewer", path="/a.md", sha256="a" * 64)
 FULL = evolve(LAUNCH, agent=AGENT, settings=FileDigest(path="/s.json", sha256="5" * 64))
 AS_FIXED = Found(
     binary=LAUNCH.binary,
-    append_system_prompt=LAUNCH.append_system_prompt.sha256,
+    append_system_prompt="e" * 64,
     agent=AGENT.sha256,
     settings="5" * 64,
 )

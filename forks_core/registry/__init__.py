@@ -9,17 +9,38 @@ from datetime import datetime
 from attrs import field, frozen
 from immutables import Map
 
+from forks_core.registry.quota import UNREAD, KnownWindow, Quota, Readings
+from forks_core.registry.stream import SILENT, Stream
+from forks_events.account import SpendBooked
 from forks_events.jobs import JobCreated, JobEnded, KillRequested
 from forks_events.run import RunConfigured, RunOpened
-from forks_events.stream import (
-    StreamOpened,
-    StreamRefused,
-    StreamResulted,
-    StreamRetried,
-    StreamTurned,
-)
-from forks_events.values import Launch, Process, Spent, Usage
+from forks_events.study import StudyScheduled
+from forks_events.values import Launch, Process, Spent
 from forks_events.words import Flag
+
+__all__ = [
+    "INITIAL",
+    "SILENT",
+    "UNREAD",
+    "Active",
+    "Base",
+    "BaseState",
+    "Created",
+    "Ended",
+    "Failed",
+    "Job",
+    "JobState",
+    "KnownWindow",
+    "Launched",
+    "Quota",
+    "Readings",
+    "Registry",
+    "Retired",
+    "Run",
+    "Running",
+    "Stream",
+    "Training",
+]
 
 
 @frozen(kw_only=True)
@@ -184,48 +205,12 @@ class Job:
 
 
 @frozen(kw_only=True)
-class Stream:
-    """What a job's client has said, summed up.
-
-    Args:
-        heard: Number of stream events so far; the raw file yields the same ones in this order.
-        heard_at: When the last one was recorded.
-        opened: The first introduction.
-        turns: Distinct responses of the main thread.
-        first: The main thread's first response.
-        last: The main thread's last response.
-        seen: Tokens of all distinct responses, subagents included; the output is not reliable.
-        retried: The retry that was announced last, until a response or a result follows.
-        refused: The announced refusal of the model.
-        first_result: The first result.
-        result: The last result that is one (see the reducer).
-        peak: Per model the largest counters, and the largest cost, over all results.
-        denials: Tools denied, over all results.
-        succeeded: Whether some result was no error.
-    """
-
-    heard: int = 0
-    heard_at: datetime | None = None
-    opened: StreamOpened | None = None
-    turns: int = 0
-    first: StreamTurned | None = None
-    last: StreamTurned | None = None
-    seen: Usage = field(factory=Usage)
-    retried: StreamRetried | None = None
-    refused: StreamRefused | None = None
-    first_result: StreamResulted | None = None
-    result: StreamResulted | None = None
-    peak: Spent | None = None
-    denials: tuple[str, ...] = ()
-    succeeded: bool = False
-
-
-SILENT = Stream()
-
-
-@frozen(kw_only=True)
 class Registry:
-    """All of it: one slice a kind of event."""
+    """All of it: one slice a kind of event.
+
+    The last three are an account log's: quotas by account, spends by ``<run>/<seq>``, and by run
+    the last event that was forwarded.
+    """
 
     run: Run | None = None
     launches: Map[str, Launch] = field(factory=Map)
@@ -233,6 +218,11 @@ class Registry:
     jobs: Map[str, Job] = field(factory=Map)
     sessions: Map[str, Spent] = field(factory=Map)
     streams: Map[str, Stream] = field(factory=Map)
+    readings: Readings = field(factory=Readings)
+    study: StudyScheduled | None = None
+    quotas: Map[str, Quota] = field(factory=Map)
+    booked: Map[str, SpendBooked] = field(factory=Map)
+    forwarded: Map[str, int] = field(factory=Map)
 
 
 INITIAL = Registry()
