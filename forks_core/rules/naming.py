@@ -6,6 +6,8 @@ from collections.abc import Iterable
 BASE_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 LABEL = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,80}")
 """Names that stand in file names and ids: of studies, tasks and arms, and of accounts."""
+ACCOUNT = "default"
+"""The account of whoever has only one."""
 MODEL_ID = re.compile(r"claude-[a-z0-9-]+(\[1m\])?")
 AGENT_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9_.:-]+")
 JOB_ID = re.compile(r"j([0-9]{4,})")
