@@ -18,9 +18,11 @@ class Exit(IntEnum):
     """The exit codes."""
 
     OK = 0
+    FOUND = 1
     REFUSED = 2
     NOT_MET = 3
     NOT_OK = 4
+    LATER = 75
 
 
 @frozen

@@ -84,11 +84,11 @@ def agent_of(name: str | None, cwd: str) -> Agent | None:
     return Agent(name=name, path=str(path), sha256=digest)
 
 
-def settings_of(option: str | None) -> FileDigest | None:
-    """The settings file, by its digest."""
+def settings_of(option: str | None, folder: str) -> FileDigest | None:
+    """The settings file, by its digest; a relative path starts at the folder."""
     if option is None:
         return None
-    path = normalise(option, working_directory())
+    path = normalise(option, folder)
     digest = file_sha256(Path(path))
     if digest is None:
         raise Refused("cannot read the settings file", settings=path)

@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 from forks_cli.answer import Answer, Exit, as_json, write_out
 from forks_cli.parser import HelpAsked, Parser, UsageError
-from forks_cli.verbs import LAUNCHING, SUMMARIES, module_of
+from forks_cli.verbs import GROUPS, LAUNCHING, SUMMARIES, module_of, split_verb
 from forks_core.claude.environment import CHILD
 from forks_core.errors import ForksError, Refused
 
@@ -103,9 +103,9 @@ def _dispatch(words: Sequence[str]) -> Answer:
         if arguments.version:
             return Answer({"version": import_module("forks_cli.version").VERSION})
         top.error("a command is required")
-    name, rest = words[0], words[1:]
+    name, rest = split_verb(words)
     if name not in SUMMARIES:
-        top.error(f"unknown command: {name}")
+        (_group_parser(words[0]) if words[0] in GROUPS else top).refuse_command(words)
     verb: Any = import_module(module_of(name))
     parser = Parser(f"forks {name}", SUMMARIES[name])
     verb.add_arguments(parser)
@@ -126,9 +126,21 @@ def _is_unicode(word: str) -> bool:
 
 
 def _top_parser() -> Parser:
-    listing = "\n".join(f"  {name:10} {summary}" for name, summary in SUMMARIES.items())
     parser = Parser("forks", "Train one agent session, fork it once per block of work.")
     parser.usage = "forks [-h|--version] COMMAND ..."
-    parser.epilog = f"commands:\n{listing}"
+    parser.epilog = _listing(SUMMARIES)
     parser.add_argument("--version", action="store_true", help="print the version")
     return parser
+
+
+def _group_parser(group: str) -> Parser:
+    parser = Parser(f"forks {group}", f"The commands of {group}.")
+    parser.usage = f"forks {group} [-h] COMMAND ..."
+    parser.epilog = _listing(name for name in SUMMARIES if name.partition(" ")[0] == group)
+    return parser
+
+
+def _listing(names: Iterable[str]) -> str:
+    width = max(map(len, SUMMARIES))
+    lines = (f"  {name:{width}}  {SUMMARIES[name]}" for name in names)
+    return "\n".join(("commands:", *lines))

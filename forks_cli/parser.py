@@ -1,12 +1,13 @@
 """Arguments: argparse, made to answer instead of printing and exiting."""
 
 import argparse
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeVar
 
 from forks_core.errors import Refused
-from forks_core.rules.naming import LABEL
+from forks_core.rules.naming import ACCOUNT, LABEL
 
 Number = TypeVar("Number", int, float)
 
@@ -25,14 +26,10 @@ LAUNCH_FIELDS = (
     "env",
     "git-instructions",
 )
-# Two spaces, the longest verb, and a space.
-_ENTRY = 13
+# An entry of a listing: its name, of one word or two, and at least two spaces.
+_ENTRY = re.compile(r" +\S+( \S+)?  +")
 LARGEST = 1_000_000_000
 """No number of ours is larger: as seconds it is 31 years, and times can still be reckoned."""
-
-
-ACCOUNT = "default"
-"""The account of whoever has only one."""
 
 
 class UsageError(Exception):
@@ -75,7 +72,8 @@ class _Form(argparse.ArgumentDefaultsHelpFormatter):
 
 def _hang(line: str) -> str:
     """Where an entry of a listing goes on: below its second column."""
-    return " " * _ENTRY if line.startswith(" ") else ""
+    entry = _ENTRY.match(line)
+    return " " * entry.end() if entry else ""
 
 
 class Parser(argparse.ArgumentParser):
@@ -99,6 +97,13 @@ class Parser(argparse.ArgumentParser):
         """Raise a usage error; argparse would print and exit."""
         raise UsageError(message, self.format_usage().strip())
 
+    def refuse_command(self, words: Sequence[str]) -> NoReturn:
+        """Refuse a call that names no command of ours; help may be what it asks for."""
+        wanted = words[1:] if self.prog.endswith(f" {words[0]}") else words
+        if wanted and wanted[0] in {"-h", "--help"}:
+            raise HelpAsked(self.format_help())
+        self.error(f"unknown command: {wanted[0]}" if wanted else "a command is required")
+
     def parse_all(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse, and refuse words that are left over."""
         arguments, unknown = self.parse_known_args(words)
@@ -110,6 +115,18 @@ class Parser(argparse.ArgumentParser):
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add ``--run``, which every verb on a run requires."""
     parser.add_argument("--run", required=True, metavar="LOG.md", help="path of the run log")
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    """Add the study's file, which every verb on a study takes."""
+    parser.add_argument("file", metavar="FILE.toml", help="the study file")
+
+
+def add_account(parser: argparse.ArgumentParser) -> None:
+    """Add ``--account``, the label of whoever pays."""
+    parser.add_argument(
+        "--account", type=account_label, default=ACCOUNT, metavar="LABEL", help="who pays"
+    )
 
 
 def add_launch_fields(parser: argparse.ArgumentParser) -> None:
@@ -151,6 +168,14 @@ def positive_float(text: str) -> float:
     if not value > 0:
         raise argparse.ArgumentTypeError(f"must be greater than 0: {text}")
     return _bounded(value)
+
+
+def share(text: str) -> float:
+    """Read a share over 0, at most 1."""
+    value = positive_float(text)
+    if value > 1:
+        raise argparse.ArgumentTypeError(f"must be at most 1: {text}")
+    return value
 
 
 def account_label(text: str) -> str:

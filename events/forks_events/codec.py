@@ -1,176 +1,20 @@
-"""Events to plain data and back, strictly: a log must not guess.
-
-cattrs coerces by default (``"no"`` becomes ``True``); here every value must already be of its type,
-no key may be missing, and none may be more.
-"""
+"""Events to plain data and back, strictly: a log must not guess."""
 
 import functools
-import math
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
-from enum import Enum
-from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, get_args
 
-import attrs
-from cattrs import ClassValidationError, Converter, transform_error
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
-from immutables import Map
+from cattrs import BaseValidationError, Converter, ForbiddenExtraKeysError, transform_error
 
 from forks_events import Event
+from forks_events.converter import make_converter
 
 _T = TypeVar("_T")
 Data = dict[str, Any]
-STATE = "is"
-"""Where a value may have several forms, each a class, this key tells which one it has."""
 
 
 class Undecodable(ValueError):
     """The data is not what its type says; the message tells where and why."""
-
-
-def time_text(at: datetime) -> str:
-    """Write a time as ISO 8601 in UTC with microseconds, as it stands in the log.
-
-    Raises:
-        ValueError: ``at`` is naive or not in UTC.
-    """
-    if at.utcoffset() != timedelta(0):
-        raise ValueError(f"not a time in UTC: {at!r}")
-    return at.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def parse_time(text: object) -> datetime:
-    """Read a time that `time_text` wrote, and no other spelling of it."""
-    if isinstance(text, str):
-        at = datetime.fromisoformat(text)
-        if at.tzinfo is not None and at.utcoffset() == timedelta(0) and time_text(at) == text:
-            return at.astimezone(UTC)
-    raise ValueError(f"not a time in UTC with microseconds: {text!r}")
-
-
-def _exactly(kind: type) -> Callable[[object, object], Any]:
-    def hook(value: object, _: object) -> object:
-        return _checked(value, kind)
-
-    return hook
-
-
-def _number(value: object, _: object) -> float:
-    if type(value) not in {int, float} or not math.isfinite(value):  # type: ignore[arg-type]
-        raise TypeError(f"expected a finite number, not {value!r}")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError(f"not a finite number: {value!r}")
-    return float(value)  # whoever said 60 for 60.0: the line reads, and is written again, as one
-
-
-def _word(value: object, kind: type[Enum]) -> Enum:
-    if not isinstance(value, str):
-        raise TypeError(f"expected a word, not {value!r}")
-    return kind(value)
-
-
-def _int_or_str(value: object, _: object) -> object:
-    if value is not None and type(value) not in {int, str}:
-        raise TypeError(f"expected a number, a text or null, not {value!r}")
-    return value
-
-
-def make_converter(*, detailed: bool = False) -> Converter:
-    """Build the strict converter; ``detailed`` is slower and only explains what is wrong."""
-    converter = Converter(forbid_extra_keys=True, detailed_validation=detailed)
-    _add_structure_hooks(converter)
-    _add_unstructure_hooks(converter)
-    return converter
-
-
-def _generic(origin: type) -> Callable[[Any], bool]:
-    return lambda kind: kind is origin or get_origin(kind) is origin
-
-
-def _members(kind: Any) -> dict[str, type[Any]]:
-    """The classes of a union of states by name, or nothing when it is no such union."""
-    members = get_args(kind) if isinstance(kind, UnionType) else ()
-    classes = [member for member in members if attrs.has(member)]
-    return {member.__name__: member for member in classes} if len(classes) == len(members) else {}
-
-
-def _is_enum(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Enum)
-
-
-def _add_structure_hooks(converter: Converter) -> None:
-    for exact in (str, int, bool):
-        converter.register_structure_hook(exact, _exactly(exact))
-    converter.register_structure_hook(float, _number)
-    converter.register_structure_hook(datetime, lambda value, _: parse_time(value))
-    converter.register_structure_hook(int | str | None, _int_or_str)
-    converter.register_structure_hook_func(_is_enum, _word)
-
-    def structure_map(value: object, kind: Any) -> Map[Any, Any]:
-        of_key, of_item = get_args(kind)
-        return Map(
-            {
-                converter.structure(key, of_key): converter.structure(item, of_item)
-                for key, item in _checked(value, dict).items()
-            }
-        )
-
-    def structure_tuple(value: object, kind: Any) -> tuple[Any, ...]:
-        of_item = get_args(kind)[0]
-        return tuple(converter.structure(item, of_item) for item in _checked(value, list))
-
-    def structure_class(kind: type[Any]) -> Callable[[Any, Any], Any]:
-        from_dict = make_dict_structure_fn(kind, converter)
-        names = attrs.fields_dict(kind).keys()
-
-        def hook(value: object, _: object) -> Any:
-            data = _checked(value, dict)
-            # A default is for those who write Python; in a log, what is missing is damage.
-            if missing := names - data.keys():
-                raise KeyError(f"missing {', '.join(sorted(missing))}")
-            return from_dict(data, kind)
-
-        return hook
-
-    def structure_state(value: object, kind: Any) -> Any:
-        data = dict(_checked(value, dict))
-        return converter.structure(data, _members(kind)[data.pop(STATE)])
-
-    converter.register_structure_hook_func(lambda kind: bool(_members(kind)), structure_state)
-    converter.register_structure_hook_func(_generic(Map), structure_map)
-    converter.register_structure_hook_func(_generic(tuple), structure_tuple)
-    converter.register_structure_hook_factory(attrs.has, structure_class)
-
-
-def _checked(value: object, kind: type[_T]) -> _T:
-    if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}, not {value!r}")
-    return value
-
-
-def _add_unstructure_hooks(converter: Converter) -> None:
-    converter.register_unstructure_hook(datetime, time_text)
-    converter.register_unstructure_hook(float, _finite)
-    converter.register_unstructure_hook_func(
-        _generic(Map),
-        # A map has an order of its own in each process; a line shall not.
-        lambda value: {key: converter.unstructure(value[key]) for key in sorted(value)},
-    )
-    converter.register_unstructure_hook_func(
-        _generic(tuple), lambda value: [converter.unstructure(item) for item in value]
-    )
-    converter.register_unstructure_hook_func(
-        lambda kind: bool(_members(kind)),
-        lambda value: {STATE: type(value).__name__, **converter.unstructure(value)},
-    )
-    converter.register_unstructure_hook_factory(
-        attrs.has, lambda kind: make_dict_unstructure_fn(kind, converter)
-    )
 
 
 _converter = make_converter()
@@ -185,14 +29,27 @@ def structure(data: object, kind: type[_T]) -> _T:
     try:
         return _converter.structure(data, kind)
     except Exception as short:
-        raise Undecodable(_explain(data, kind, short)) from short
+        raise Undecodable(_explain(data, kind, short, _explainer())) from short
 
 
-def _explain(data: object, kind: type[Any], short: Exception) -> str:
+def structure_written(data: object, kind: type[_T]) -> _T:
+    """Make a ``kind`` of what somebody wrote, who may leave out what has a default.
+
+    Raises:
+        Undecodable: The data is none; the message names the place of all that is wrong.
+    """
+    reader = make_converter(detailed=True, defaults=True)
+    try:
+        return reader.structure(data, kind)
+    except Exception as short:
+        raise Undecodable(_explain(data, kind, short, reader)) from short
+
+
+def _explain(data: object, kind: type[Any], short: Exception, explainer: Converter) -> str:
     """Say what is wrong with data that could not be structured, by the slow converter."""
     try:
-        _explainer().structure(data, kind)
-    except ClassValidationError as error:
+        explainer.structure(data, kind)
+    except BaseValidationError as error:
         return "; ".join(transform_error(error, format_exception=_said))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the explanation
         return str(error)
@@ -205,6 +62,8 @@ def _explainer() -> Converter:
 
 
 def _said(error: BaseException, _: object) -> str:
+    if isinstance(error, ForbiddenExtraKeysError):
+        return f"unknown {', '.join(sorted(error.extra_fields))}"
     return str(error.args[0]) if isinstance(error, KeyError) else str(error)
 
 

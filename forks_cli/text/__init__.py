@@ -17,7 +17,9 @@ from forks_cli.text.layout import Part, Row
 from forks_cli.text.pages import page, refusal
 from forks_cli.text.sentences import expired, fixed, killed, launched
 from forks_cli.text.show import show_page
+from forks_cli.text.study import check_page, schedule_page
 from forks_cli.text.tables import list_tables, played, wait_tables
+from forks_cli.verbs import split_verb
 
 # Text that is piped has no terminal to fit; tables are then as wide as this.
 _PIPED = (120, 40)
@@ -29,6 +31,8 @@ _VIEWS: Mapping[str, Callable[[Row, int], Iterable[Part]]] = {
     "kill": killed,
     "list": list_tables,
     "show": show_page,
+    "study check": check_page,
+    "study schedule": schedule_page,
     "wait": wait_tables,
     "where": doctor,
 }
@@ -43,7 +47,7 @@ def render(words: Sequence[str], content: Row, *, terminal: bool) -> str:
         content: The object that a program would get.
         terminal: Whether it goes to a terminal, which may have colours.
     """
-    verb = words[0] if words else ""
+    verb, _ = split_verb(words)
     if verb == "completion" and "script" in content:
         return f"{content['script']}\n"
     width = max(_NARROWEST, shutil.get_terminal_size(_PIPED).columns)

@@ -3,6 +3,7 @@
 Only the one that is asked for is imported, since imports cost more than work.
 """
 
+from collections.abc import Sequence
 from keyword import iskeyword
 
 SUMMARIES = {
@@ -17,6 +18,11 @@ SUMMARIES = {
     "expire": "retire bases, and end what runs of them",
     "show": "show a job or a base in full, any number of times",
     "replay": "fold the log up to an event or a time",
+    "gate": "say whether a study may be launched, by the latest readings of the quota",
+    "quota": "tell an account's quota windows, their ages and their resets",
+    "spend": "tell what an account has spent",
+    "study check": "say what a study file means",
+    "study schedule": "register a study and put its trials in order, once",
     "demo": "run the main job in a folder of its own, against a stand-in or a real client",
     "completion": "print a shell's completion script",
 }
@@ -25,6 +31,17 @@ SUMMARIES = {
 LAUNCHING = frozenset({"train", "fork", "continue"})
 
 
+GROUPS = frozenset(name.partition(" ")[0] for name in SUMMARIES if " " in name)
+"""First words of the verbs that have two."""
+
+
 def module_of(verb: str) -> str:
     """The module of a verb; one that Python keeps for itself has an underscore behind it."""
-    return f"forks_cli.verbs.{verb}{'_' if iskeyword(verb) else ''}"
+    name = verb.replace(" ", "_")
+    return f"forks_cli.verbs.{name}{'_' if iskeyword(name) else ''}"
+
+
+def split_verb(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The verb that a call names, of one word or two, and the words behind it."""
+    length = 2 if words and words[0] in GROUPS else 1
+    return " ".join(words[:length]), words[length:]

@@ -7,7 +7,7 @@ import shtab
 
 from forks_cli.answer import Answer
 from forks_cli.parser import Parser
-from forks_cli.verbs import SUMMARIES, module_of
+from forks_cli.verbs import GROUPS, SUMMARIES, module_of
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -27,6 +27,14 @@ def _whole() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="forks", description="Train once, fork per block of work.")
     top.add_argument("--version", action="store_true", help="print the version")
     verbs = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    groups = {
+        group: verbs.add_parser(group, help=f"the commands of {group}").add_subparsers(
+            dest=group, metavar="COMMAND", parser_class=Parser
+        )
+        for group in sorted(GROUPS)
+    }
     for name, summary in SUMMARIES.items():
-        import_module(module_of(name)).add_arguments(verbs.add_parser(name, help=summary))
+        group, _, rest = name.rpartition(" ")
+        parser = (groups[group] if group else verbs).add_parser(rest, help=summary)
+        import_module(module_of(name)).add_arguments(parser)
     return top

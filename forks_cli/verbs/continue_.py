@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from forks_cli.answer import Answer
+from forks_cli.housekeeping import keep_house
 from forks_cli.parser import add_launch_fields, add_run, positive_float, refuse_launch_fields
 from forks_core.decider.continue_ import Continue, check_continue, session_of
 from forks_core.rules.paths import normalise
@@ -11,7 +12,6 @@ from forks_core.system.calls import Request, prepare
 from forks_core.system.files import read_text, working_directory
 from forks_core.system.launching import launch
 from forks_core.system.open_run import open_configured
-from forks_core.system.reaper import reap
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     opened = open_configured(arguments.run, "continue")
     path = Path(normalise(arguments.brief, working_directory()))
     brief = read_text(path, "brief")
-    reap(opened)
+    keep_house(opened)
     fork = check_continue(opened.registry, arguments.job)
     request = Request(brief=path, block=fork.spec.block, phase=fork.spec.phase)
     call = prepare(opened, opened.launch_of(fork), request, brief, session=session_of(fork))

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from forks_cli.answer import Answer
+from forks_cli.housekeeping import tell_account
 from forks_cli.killed import kill_row
 from forks_cli.parser import add_run
 from forks_core.decider.expire import Expire, named_bases
@@ -32,6 +33,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         kill_row(opened, name, kill(opened, name, Reason.EXPIRE))
         for name in _running(opened, bases)
     ]
+    tell_account(opened)
     return Answer(
         {
             "retired": [known.event.base for known in said if isinstance(known.event, BaseRetired)],

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from forks_cli.answer import Answer
+from forks_cli.housekeeping import keep_house
 from forks_cli.parser import (
     add_launch_fields,
     add_run,
@@ -23,7 +24,6 @@ from forks_core.system.calls import Request, delta, prepare
 from forks_core.system.files import read_text, working_directory
 from forks_core.system.launching import launch
 from forks_core.system.open_run import OpenRun, open_configured
-from forks_core.system.reaper import reap
 from forks_events.codec import unstructure
 from forks_events.words import Mode
 from forks_templates import FORK
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         phase=parse_phase(arguments.phase),
     )
     brief = read_text(request.brief, "brief")
-    reap(opened)
+    keep_house(opened)
     base = check_fork(opened.registry, arguments.base, force=arguments.force)
     check_block(opened.registry, arguments.block)
     call = prepare(

@@ -4,48 +4,36 @@ import argparse
 import uuid
 from pathlib import Path
 
-from immutables import Map
-
 from forks_cli.answer import Answer
-from forks_cli.launch_fields import (
-    admission_of,
-    agent_of,
-    binary_of,
-    cwd_of,
-    model_id,
-    permission_mode,
-    settings_of,
+from forks_cli.launch import (
+    EFFORT,
+    EFFORTS,
+    PERMISSION_MODE,
+    TOOLS,
+    Wanted,
+    launch_of,
+    rules_of,
 )
+from forks_cli.launch_fields import admission_of, binary_of, cwd_of
 from forks_cli.parser import (
-    ACCOUNT,
-    account_label,
+    add_account,
     add_run,
     not_negative_int,
     positive_float,
     positive_int,
 )
-from forks_cli.rules import split_rules
+from forks_cli.settings import DEFAULTS
 from forks_cli.version import VERSION
-from forks_core.claude.environment import pinned
 from forks_core.decider.run import Init, changed_fields
 from forks_core.errors import Refused
 from forks_core.projections.config import config
+from forks_core.rules.paths import normalise
 from forks_core.system.client import inspect
-from forks_core.system.files import file_sha256, read_text, sha256
+from forks_core.system.files import file_sha256, read_text, sha256, working_directory
 from forks_core.system.open_run import OpenRun, open_run
 from forks_core.transact import transact
-from forks_events.values import FileDigest, Launch, Mcp, Settings, Thresholds
+from forks_events.values import FileDigest, Settings, Thresholds
 from forks_templates import PREAMBLE
-
-TOOLS = "Bash,Read,Edit,Write,Glob,Grep,Skill"
-DISALLOWED = (
-    "Bash(git push:*)",
-    "Bash(git rebase:*)",
-    "Bash(git reset --hard:*)",
-    "Bash(claude:*)",
-)
-NO_EFFORT = "none"
-EFFORTS = ("low", "medium", "high", "xhigh", "max", NO_EFFORT)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_launch(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--model", required=True, metavar="ID", help="full model id")
-    add("--effort", choices=EFFORTS, default="high", help="none: the client has no such flag")
-    add("--permission-mode", default="dontAsk", metavar="MODE")
+    add("--effort", choices=EFFORTS, default=EFFORT, help="none: the client has no such flag")
+    add("--permission-mode", default=PERMISSION_MODE, metavar="MODE")
     add("--tools", default=TOOLS, metavar="LIST", help="tools that exist")
     add("--allowed-tools", action="extend", nargs="+", metavar="RULE", help="default: the tools")
     add("--disallowed-tools", action="extend", nargs="+", metavar="RULE")
@@ -73,21 +61,33 @@ def _add_launch(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--parallel-cap", type=positive_int, default=2, metavar="N", help="forks at once")
-    add("--orphan-after", type=positive_int, default=1200, metavar="S")
+    add, due = parser.add_argument, DEFAULTS.thresholds
+    add(
+        "--parallel-cap",
+        type=positive_int,
+        default=DEFAULTS.parallel_cap,
+        metavar="N",
+        help="forks at once",
+    )
+    add("--orphan-after", type=positive_int, default=DEFAULTS.orphan_after, metavar="S")
     add("--pings", choices=("on", "off"), default="on", help="keep bases warm")
-    add("--ttl-s", type=positive_int, default=3600, metavar="S", help="life of the cache")
-    add("--max-minutes", type=positive_float, default=90, metavar="M", help="limit of a call")
-    add("--stall-after-s", type=positive_int, default=900, metavar="S")
-    add("--no-output-s", type=positive_int, default=120, metavar="S")
-    add("--stagger-s", type=not_negative_int, default=20, metavar="S")
-    add("--rebase-commits", type=positive_int, default=6, metavar="N")
-    add("--rebase-lines", type=positive_int, default=1500, metavar="N")
-    add("--rebase-delta-tokens", type=positive_int, default=12_000, metavar="N")
-    add("--max-base-tokens", type=positive_int, default=250_000, metavar="N")
-    add("--max-rebases", type=positive_int, default=4, metavar="N")
-    add("--account", type=account_label, default=ACCOUNT, metavar="LABEL", help="who pays")
+    add("--ttl-s", type=positive_int, default=DEFAULTS.ttl_s, metavar="S", help="life of the cache")
+    add(
+        "--max-minutes",
+        type=positive_float,
+        default=DEFAULTS.max_minutes,
+        metavar="M",
+        help="limit of a call",
+    )
+    add("--stall-after-s", type=positive_int, default=DEFAULTS.stall_after_s, metavar="S")
+    add("--no-output-s", type=positive_int, default=DEFAULTS.no_output_s, metavar="S")
+    add("--stagger-s", type=not_negative_int, default=DEFAULTS.stagger_s, metavar="S")
+    add("--rebase-commits", type=positive_int, default=due.rebase_commits, metavar="N")
+    add("--rebase-lines", type=positive_int, default=due.rebase_lines, metavar="N")
+    add("--rebase-delta-tokens", type=positive_int, default=due.rebase_delta_tokens, metavar="N")
+    add("--max-base-tokens", type=positive_int, default=due.max_base_tokens, metavar="N")
+    add("--max-rebases", type=positive_int, default=due.max_rebases, metavar="N")
+    add_account(parser)
     add("--lab", action="store_true", help="a demonstration or a test: no account hears of it")
 
 
@@ -134,36 +134,22 @@ def _record(opened: OpenRun, command: Init) -> bool:
 
 
 def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) -> Init:
-    model = model_id(arguments.model)
-    mode = permission_mode(arguments.permission_mode)
-    tools = split_rules([arguments.tools])
-    if not tools:
-        raise Refused("--tools is empty")
-    allowed = split_rules(arguments.allowed_tools) if arguments.allowed_tools else tools
-    disallowed = split_rules(arguments.disallowed_tools or DISALLOWED)
+    wanted = _wanted(arguments)
+    rules = rules_of(wanted)
     cwd = cwd_of(arguments.cwd)
-    via = admission_of(model, Path(cwd))
+    via = admission_of(wanted.model, Path(cwd))
     binary, how = binary_of(arguments.binary)
     found = inspect(binary)
-    folder = opened.folder
-    fixed = folder.preamble
-    prompt = file_sha256(fixed) if fixed.exists() else sha256(preamble)
-    launch = Launch(
-        model=model,
-        effort=None if arguments.effort == NO_EFFORT else arguments.effort,
-        permission_mode=mode,
-        tools=tools,
-        allowed_tools=allowed,
-        disallowed_tools=disallowed,
-        mcp=Mcp(strict=True, config=str(folder.mcp_config)),
-        append_system_prompt=FileDigest(path=str(fixed), sha256=prompt or ""),
-        agent=agent_of(arguments.agent, cwd),
-        settings=settings_of(arguments.settings),
-        max_turns=arguments.max_turns,
+    fixed = opened.folder.preamble
+    digest = file_sha256(fixed) if fixed.exists() else sha256(preamble)
+    launch = launch_of(
+        wanted,
+        rules,
+        folder=cwd,
         cwd=cwd,
         binary=found,
-        env=Map(pinned(git_instructions=arguments.git_instructions == "on")),
-        keep_env=tuple(sorted(set(arguments.env or ()))),
+        mcp_config=str(opened.folder.mcp_config),
+        prompt=FileDigest(path=str(fixed), sha256=digest or ""),
     )
     return Init(
         run=str(uuid.uuid4()),
@@ -173,6 +159,23 @@ def _command(arguments: argparse.Namespace, opened: OpenRun, preamble: bytes) ->
         settings=_settings(arguments),
         binary_resolved_by=how,
         model_admission=via,
+    )
+
+
+def _wanted(arguments: argparse.Namespace) -> Wanted:
+    settings = arguments.settings
+    return Wanted(
+        model=arguments.model,
+        effort=arguments.effort,
+        permission_mode=arguments.permission_mode,
+        tools=[arguments.tools],
+        allowed_tools=arguments.allowed_tools,
+        disallowed_tools=arguments.disallowed_tools,
+        agent=arguments.agent,
+        settings=None if settings is None else normalise(settings, working_directory()),
+        max_turns=arguments.max_turns,
+        env=arguments.env,
+        git_instructions=arguments.git_instructions == "on",
     )
 
 

@@ -3,6 +3,7 @@
 import argparse
 
 from forks_cli.answer import Answer
+from forks_cli.housekeeping import tell_account
 from forks_cli.killed import kill_row
 from forks_cli.parser import add_run
 from forks_core.system.killer import kill
@@ -19,4 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Answer:
     """End it; a job that has ended is left as it is."""
     opened = open_configured(arguments.run, "kill")
-    return Answer(kill_row(opened, arguments.job, kill(opened, arguments.job, Reason.KILL)))
+    killed = kill(opened, arguments.job, Reason.KILL)
+    tell_account(opened)
+    return Answer(kill_row(opened, arguments.job, killed))

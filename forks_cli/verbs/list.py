@@ -3,6 +3,7 @@
 import argparse
 
 from forks_cli.answer import Answer
+from forks_cli.housekeeping import keep_house
 from forks_cli.parser import add_run
 from forks_core.decider.run import SeeOrchestrator, settings_of
 from forks_core.projections.bases import base_row
@@ -10,7 +11,6 @@ from forks_core.projections.head import head_row
 from forks_core.projections.jobs import job_row
 from forks_core.rules.naming import in_order
 from forks_core.system.open_run import open_configured
-from forks_core.system.reaper import reap
 from forks_core.transact import transact
 
 
@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     """Reap what is lost, then tell how all of it stands."""
     opened = open_configured(arguments.run, "list")
     transact(opened.live, SeeOrchestrator())
-    lost = reap(opened)
+    lost = keep_house(opened)
     opened.live.log.sync()
     registry, now = opened.registry, opened.live.clock.now()
     ttl_s, lost_after_s = settings_of(registry).ttl_s, opened.timings.lost_after_s

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from forks_cli.answer import Answer
+from forks_cli.housekeeping import keep_house
 from forks_cli.parser import add_run
 from forks_core.decider.train import Train, check_train
 from forks_core.errors import Refused
@@ -14,7 +15,6 @@ from forks_core.system.calls import Request, prepare
 from forks_core.system.files import read_text, working_directory
 from forks_core.system.launching import launch
 from forks_core.system.open_run import OpenRun, open_configured
-from forks_core.system.reaper import reap
 from forks_templates import TRAIN
 
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     )
     brief = read_text(request.brief, "brief")
     # A training that was abandoned must not block its name for good.
-    reap(opened)
+    keep_house(opened)
     check_train(opened.registry, arguments.base)
     fixed = opened.default_launch
     call = prepare(opened, fixed, request, _prompt(opened, arguments.base, brief))

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 
 from forks_cli.answer import Answer, Exit
+from forks_cli.housekeeping import keep_house, tell_account
 from forks_cli.parser import add_run, positive_int
 from forks_core.decider.run import SeeOrchestrator
 from forks_core.decider.wait import Deliver
@@ -15,7 +16,6 @@ from forks_core.rules.naming import in_order
 from forks_core.rules.prices import PriceTable
 from forks_core.system.open_run import OpenRun, open_configured
 from forks_core.system.prices import prices
-from forks_core.system.reaper import reap
 from forks_core.transact import transact
 from forks_events.envelope import Envelope
 from forks_events.jobs import JobDelivered
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         if time.monotonic() >= reap_at:
             # As long as somebody waits, no job is an orphan.
             transact(opened.live, SeeOrchestrator())
-            reap(opened)
+            keep_house(opened)
             reap_at = time.monotonic() + opened.timings.wait_poll_s
         met = waiting(opened.live.refresh(), names, first=arguments.any).met
         left_s = until - time.monotonic()
@@ -55,6 +55,7 @@ def run(arguments: argparse.Namespace) -> Answer:
             break
         time.sleep(min(_LOOK_S, left_s))
     said = transact(opened.live, Deliver(names=names, first=arguments.any))
+    tell_account(opened)
     return _answer(opened, table, names, said, first=arguments.any)
 
 

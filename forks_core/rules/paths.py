@@ -54,6 +54,18 @@ def _windows(text: str, cwd: str) -> str:
     return drive[0].upper() + drive[1:] + rest if drive[1:] == ":" else path
 
 
+def study_folder(file: str) -> str:
+    """The state folder of a study: its file's path without ``.toml``, and ``-forks``.
+
+    Raises:
+        Refused: The path does not end in ``.toml``, in whatever case, or names no file.
+    """
+    name = re.split(r"[/\\]", file)[-1]
+    if not file.lower().endswith(".toml") or name.lower() == ".toml":
+        raise Refused("a study is a .toml file", file=file)
+    return file[: -len(".toml")] + "-forks"
+
+
 def state_folder(run: str) -> str:
     """The state folder of a run: the run log's path without ``.md``, and ``-forks``.
 

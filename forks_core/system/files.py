@@ -1,6 +1,7 @@
 """Files that must survive: written whole, synced, with their directory's entry."""
 
 import contextlib
+import errno
 import hashlib
 import os
 from collections.abc import Iterator
@@ -100,3 +101,23 @@ def line_before(file: int, end: int) -> bytes:
         if line[1] or start == 0:
             return line[2]
         size *= 4
+
+
+def open_rw(path: Path) -> int:
+    """Open for writing where we may, else for reading: an auditor has nothing but the log."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            raise
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def bytes_from(file: int, offset: int) -> bytes:
+    """Read a file from an offset to its end."""
+    size = os.fstat(file).st_size
+    parts: list[bytes] = []
+    while offset < size and (part := os.pread(file, size - offset, offset)):
+        parts.append(part)
+        offset += len(part)
+    return b"".join(parts)

@@ -5,9 +5,9 @@ every earlier byte, and many writers then outrun one that syncs while the others
 """
 
 import contextlib
-import errno
 import os
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -16,12 +16,23 @@ from attrs import frozen
 
 from forks_core.errors import LogDamaged, StorageFailed
 from forks_core.ports import Reading, Writer
-from forks_core.system.files import PRIVATE_FILE, line_before, sha256, storage, sync_folder
+from forks_core.system.files import (
+    PRIVATE_FILE,
+    bytes_from,
+    line_before,
+    open_rw,
+    sha256,
+    storage,
+    sync_folder,
+)
 from forks_core.system.lock import locked
 from forks_events import Event
 from forks_events.chain import Broken, Scan, link, scan
 from forks_events.envelope import EMPTY, Author, Head, decode, line_hash
 from forks_events.run import TailDropped
+
+_PLACES = 1024
+"""Places that a handle remembers; one read or write, one place."""
 
 
 @frozen(kw_only=True)
@@ -48,6 +59,7 @@ class LogFile:
         self._file: int | None = None
         self._head = EMPTY
         self._end = 0
+        self._places: deque[Position] = deque(maxlen=_PLACES)
         self._suspect = False
 
     def read(self, from_seq: int = 1) -> Reading:
@@ -75,7 +87,7 @@ class LogFile:
             file = self._open()
             if file is None or not _ends_a_commit(line_before(file, position.end), position.head):
                 return False
-            self._head, self._end = position.head, position.end
+            self._go_to(position)
             return True
 
     @contextlib.contextmanager
@@ -135,13 +147,24 @@ class LogFile:
     def _read(self, from_seq: int) -> tuple[Reading, bytes]:
         """Read what is asked for, and the torn tail behind it."""
         self._follow()
-        offset, start = (self._end, self._head) if from_seq > self._head.seq else (0, EMPTY)
+        place = self._before(from_seq)
+        offset = place.end
         file = self._open()
-        data = b"" if file is None else _bytes(file, offset)
-        found = self._scan(data, start, offset)
-        self._head, self._end = found.head, offset + found.length
+        data = b"" if file is None else bytes_from(file, offset)
+        found = self._scan(data, place.head, offset)
+        self._go_to(Position(head=found.head, end=offset + found.length))
         envelopes = [known for known in found.envelopes if known.seq >= from_seq]
         return Reading(envelopes=envelopes, head=found.head), data[found.length :]
+
+    def _go_to(self, position: Position) -> None:
+        if position != self.position or not self._places:
+            self._places.append(position)
+        self._head, self._end = position.head, position.end
+
+    def _before(self, seq: int) -> Position:
+        """The nearest place that is known before an event: who looks back a little reads little."""
+        known = (place for place in reversed(self._places) if place.head.seq < seq)
+        return next(known, Position(head=EMPTY, end=0))
 
     def _scan(self, data: bytes, start: Head, offset: int) -> Scan:
         try:
@@ -166,14 +189,15 @@ class LogFile:
         here = os.fstat(file)
         if os.path.samestat(here, os.stat(self.path)) and here.st_size >= self._end:  # noqa: PTH116
             return
-        fresh = _open_rw(self.path)
+        fresh = open_rw(self.path)
         try:
-            self._must_go_on(self._scan(_bytes(fresh, 0), EMPTY, 0))
+            self._must_go_on(self._scan(bytes_from(fresh, 0), EMPTY, 0))
         except BaseException:
             os.close(fresh)
             raise
         os.close(file)
         self._file, self._head, self._end = fresh, EMPTY, 0
+        self._places.clear()
 
     def _must_go_on(self, found: Scan) -> None:
         at = self._head.seq
@@ -184,7 +208,7 @@ class LogFile:
         """The open file, or None while there is none."""
         if self._file is None:
             with contextlib.suppress(FileNotFoundError):
-                self._file = _open_rw(self.path)
+                self._file = open_rw(self.path)
         return self._file
 
     def _open_or_fail(self) -> int:
@@ -209,26 +233,7 @@ class LogFile:
         except OSError:
             self._suspect = True
             raise
-        self._end, self._head = end, head
-
-
-def _open_rw(path: Path) -> int:
-    """Open for writing where we may, else for reading: an auditor has nothing but the log."""
-    try:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError as error:
-        if error.errno not in {errno.EACCES, errno.EPERM, errno.EROFS}:
-            raise
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-
-
-def _bytes(file: int, offset: int) -> bytes:
-    size = os.fstat(file).st_size
-    parts: list[bytes] = []
-    while offset < size and (part := os.pread(file, size - offset, offset)):
-        parts.append(part)
-        offset += len(part)
-    return b"".join(parts)
+        self._go_to(Position(head=head, end=end))
 
 
 def _hash_after(found: Scan, seq: int) -> str:

@@ -9,7 +9,7 @@ from forks_core.decider.run import NOT_INITIALISED
 from forks_core.errors import Refused
 from forks_core.registry import INITIAL, Job, Registry
 from forks_core.rules.naming import marker
-from forks_core.rules.paths import normalise, state_folder
+from forks_core.rules.paths import normalise, state_folder, study_folder
 from forks_core.rules.supervision import Timings
 from forks_core.system.checkpoint import WORTH_IT, keep, restore
 from forks_core.system.clock import SystemClock
@@ -96,23 +96,32 @@ def open_run(text: str, verb: str) -> OpenRun:
         Refused: The path names no run log.
         StorageFailed: The log cannot be read, or is damaged.
     """
-    require_linux()
     path = normalise(text, working_directory())
-    folder = StateFolder(Path(state_folder(path)))
+    return open_folder(path, StateFolder(Path(state_folder(path))), verb)
+
+
+def open_study(text: str, verb: str) -> OpenRun:
+    """Open a study's run by the study's file; as `open_run`."""
+    path = normalise(text, working_directory())
+    return open_folder(path, StateFolder(Path(study_folder(path))), verb)
+
+
+def open_folder(path: str, folder: StateFolder, verb: str) -> OpenRun:
+    """Open what lies in a state folder; ``path`` is what it belongs to."""
+    require_linux()
     times = timings(os.environ)
-    live = _load(folder, verb, times)
     return OpenRun(
         path=path,
         folder=folder,
-        live=live,
+        live=load(folder, verb, lock_wait_s=times.lock_wait_s),
         timings=times,
         processes=SystemProcesses(times.kill_verify_s),
     )
 
 
-def _load(folder: StateFolder, verb: str, times: Timings) -> Live:
-    """Fold the log from its checkpoint on, and keep a new one when it was far."""
-    log = LogFile(folder.path, lock_wait_s=times.lock_wait_s)
+def load(folder: StateFolder, verb: str, *, lock_wait_s: float) -> Live:
+    """Fold a log from its checkpoint on, and keep a new one when it was far."""
+    log = LogFile(folder.path, lock_wait_s=lock_wait_s)
     registry, head = restore(folder, log) or (INITIAL, EMPTY)
     author = Author(verb=verb, host=host_name(), pid=os.getpid())
     live = Live(log=log, clock=SystemClock(), author=author, registry=registry, head=head)

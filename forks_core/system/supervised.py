@@ -8,6 +8,7 @@ from forks_core.rules.supervision import Limits
 from forks_core.system.diagnostics import Diagnostics
 from forks_core.system.open_run import OpenRun
 from forks_core.system.orchestrator_watch import OrchestratorWatch
+from forks_core.system.outbox import forward
 from forks_core.transact import transact
 from forks_events.jobs import JobCreated
 from forks_events.values import Launch
@@ -121,3 +122,8 @@ class Supervised:
         """Transact, however long the log is locked."""
         while not self.tell(command):
             self._log.warning("said again", command=type(command).__name__)
+
+    def pass_on(self) -> None:
+        """Tell the account what the run has to say to it."""
+        if complaint := forward(self.run):
+            self._log.warning("account", why=complaint)

@@ -28,6 +28,7 @@ from forks_core.system.open_run import OpenRun
 from forks_core.system.processes import myself, survivors
 from forks_core.system.raw import digest, stderr_kind
 from forks_core.system.supervised import Over, Supervised
+from forks_events.quota import QuotaRead
 from forks_events.words import Flag, Kind
 
 _HOLD_POLL_S = 0.05
@@ -156,6 +157,8 @@ class Supervisor:
         self._running_client.sync()
         if self._mine.tell(news):
             self._listener.recorded()
+            if any(isinstance(event, QuotaRead) for event in news.said):
+                self._mine.pass_on()
 
     def _raise_flag(self, flag: Flag) -> None:
         if flag not in self._flags:
@@ -219,6 +222,7 @@ class Supervisor:
             flags=self._flags,
         )
         mine.insist(command)
+        mine.pass_on()
 
     def _fail(self) -> None:
         """End it by what the raw file holds: we may have heard less."""
@@ -229,6 +233,7 @@ class Supervisor:
         )
         with contextlib.suppress(Over):
             self._mine.insist(command)
+        self._mine.pass_on()
 
     @property
     def _wall_s(self) -> float:

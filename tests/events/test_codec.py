@@ -15,12 +15,11 @@ from forks_events.codec import (
     UPCASTERS,
     VERSIONS,
     Undecodable,
-    parse_time,
     structure,
-    time_text,
     unstructure,
     upcast,
 )
+from forks_events.converter import parse_time, time_text
 from forks_events.jobs import JobBeat, JobCreated, JobEnded
 from forks_events.run import OrchestratorSeen, RunOpened, TailDropped
 from forks_events.stream import StreamOpened

@@ -1,0 +1,197 @@
+"""A study file made a plan: its files looked up, its arms' launches fixed, its trials in order."""
+
+import contextlib
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from attrs import frozen
+from immutables import Map
+
+from forks_cli.launch import EFFORTS, Wanted, launch_of, rules_of
+from forks_cli.launch_fields import admission_of, binary_of
+from forks_core.errors import Refused
+from forks_core.rules import study_file
+from forks_core.rules.fingerprint import fingerprint
+from forks_core.rules.paths import normalise
+from forks_core.rules.schedule import Block, blocks, task_order
+from forks_core.rules.study_file import ArmTable, LaunchTable, StudyFile, TaskTable, read_study
+from forks_core.system.client import inspect
+from forks_core.system.files import file_sha256, read_text, sha256
+from forks_core.system.open_run import OpenRun
+from forks_core.system.tree import tree_sha256
+from forks_events.study import Arm, Attempts, Plan, Task
+from forks_events.values import Binary, FileDigest, Launch
+
+_SWITCH = {"on": True, "off": False, None: False}
+
+
+@frozen(kw_only=True)
+class Study:
+    """A study as its file says it now.
+
+    Args:
+        plan: The plan.
+        launches: The arms' launches, in the order of the arms.
+        blocks: Its blocks, in order.
+    """
+
+    plan: Plan
+    launches: tuple[Launch, ...]
+    blocks: tuple[Block, ...]
+
+
+def study_of(opened: OpenRun) -> Study:
+    """Read a study's file and all that it names; nothing is recorded.
+
+    Raises:
+        Refused: Something in it is not as it must be; ``key`` is its path in the file.
+    """
+    path = Path(opened.path)
+    text = read_text(path, "study")
+    try:
+        file = read_study(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise Refused("the study file is not TOML", file=str(path), detail=str(error)) from error
+    digest = FileDigest(path=path.name, sha256=sha256(text.encode()))
+    launches = tuple(
+        _launch(f"arm[{number}]", study_file.launch_of(file.launch, arm), opened)
+        for number, arm in enumerate(file.arm)
+    )
+    plan = _plan(file, digest, launches, path.parent)
+    scheduled = blocks(
+        [task.id for task in plan.tasks],
+        [arm.name for arm in plan.arms],
+        plan.phase1_runs,
+        plan.phase2_runs,
+        plan.schedule_seed,
+    )
+    return Study(plan=plan, launches=launches, blocks=scheduled)
+
+
+@contextlib.contextmanager
+def _at(key: str) -> Iterator[None]:
+    """Name the place in the file of whatever is refused."""
+    try:
+        yield
+    except Refused as error:
+        raise Refused(error.message, **{"key": key, **error.fields}) from error
+
+
+def _plan(file: StudyFile, digest: FileDigest, launches: tuple[Launch, ...], folder: Path) -> Plan:
+    told, tasks = file.study, {task.id: (n, task) for n, task in enumerate(file.task)}
+    tries = told.max_attempts
+    return Plan(
+        id=told.id,
+        file=digest,
+        phase1_runs=told.phase1_runs,
+        phase2_runs=told.phase2_runs,
+        schedule_seed=told.schedule_seed,
+        seven_day_stop=told.seven_day_stop,
+        cutoff=file.cutoff,
+        max_budget_usd=told.max_budget_usd,
+        budget_cap_usd=told.budget_cap_usd,
+        overage=told.overage,
+        concurrency=told.concurrency,
+        max_attempts=Attempts(overloaded=tries.overloaded, other=tries.other, auth=tries.auth),
+        min_free_gb=told.min_free_gb,
+        arms=tuple(map(_arm, file.arm, launches)),
+        tasks=tuple(
+            _task(f"task[{tasks[name][0]}]", tasks[name][1], folder)
+            for name in task_order(tasks, told.order)
+        ),
+        pins=Map(file.pins),
+    )
+
+
+def _arm(arm: ArmTable, launch: Launch) -> Arm:
+    return Arm(name=arm.name, fingerprint=fingerprint(launch), base=arm.base)
+
+
+def _task(key: str, task: TaskTable, folder: Path) -> Task:
+    return Task(
+        id=task.id,
+        prompt=_prompt(f"{key}.prompt", task.prompt, folder),
+        workdir=_workdir(f"{key}.workdir", task.workdir, folder),
+        check=task.check,
+        timeout_s=task.timeout_s,
+        check_timeout_s=task.check_timeout_s,
+    )
+
+
+def _prompt(key: str, name: str, folder: Path) -> FileDigest:
+    with _at(key):
+        text = read_text(Path(normalise(name, str(folder))), "prompt")
+    return FileDigest(path=name, sha256=sha256(text.encode()))
+
+
+def _workdir(key: str, name: str | None, folder: Path) -> FileDigest | None:
+    if name is None:
+        return None
+    with _at(key):
+        path = Path(normalise(name, str(folder)))
+        if not path.is_dir():
+            raise Refused("not a folder", path=str(path))
+        try:
+            return FileDigest(path=name, sha256=tree_sha256(path))
+        except OSError as error:
+            raise Refused("cannot read the folder", path=str(path), detail=str(error)) from error
+
+
+def _launch(key: str, table: LaunchTable, opened: OpenRun) -> Launch:
+    folder = str(Path(opened.path).parent)
+    with _at(key):
+        wanted = _wanted(table)
+        rules = rules_of(wanted)
+        admission_of(wanted.model, Path(folder))
+        binary = table.binary and normalise(table.binary, folder)
+        return launch_of(
+            wanted,
+            rules,
+            folder=folder,
+            # Each attempt has a working copy of its own below it.
+            cwd=str(opened.folder.path / "work"),
+            binary=_inspected(binary_of(binary)[0]),
+            mcp_config=str(opened.folder.mcp_config),
+            prompt=_appended(table.append_system_prompt, folder),
+        )
+
+
+@cache
+def _inspected(path: str) -> Binary:
+    return inspect(path)
+
+
+def _appended(name: str | None, folder: str) -> FileDigest | None:
+    if name is None:
+        return None
+    path = normalise(name, folder)
+    digest = file_sha256(Path(path))
+    if digest is None:
+        raise Refused("cannot read append_system_prompt", path=path)
+    return FileDigest(path=path, sha256=digest)
+
+
+def _wanted(table: LaunchTable) -> Wanted:
+    if table.model is None:
+        raise Refused("no model, neither here nor in [launch]")
+    if table.effort is not None and table.effort not in EFFORTS:
+        raise Refused("unknown effort", effort=table.effort, allowed=list(EFFORTS))
+    if table.git_instructions not in _SWITCH:
+        raise Refused("git_instructions is on or off", value=table.git_instructions)
+    if table.max_turns is not None and table.max_turns < 1:
+        raise Refused("max_turns must be over 0", value=table.max_turns)
+    return Wanted(
+        model=table.model,
+        effort=table.effort,
+        permission_mode=table.permission_mode,
+        tools=table.tools,
+        allowed_tools=table.allowed_tools,
+        disallowed_tools=table.disallowed_tools,
+        agent=table.agent,
+        settings=table.settings,
+        max_turns=table.max_turns,
+        env=table.env,
+        git_instructions=_SWITCH[table.git_instructions],
+    )

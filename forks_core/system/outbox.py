@@ -1,0 +1,65 @@
+"""The outbox: what a run's log says of quota and money is passed on to the account log.
+
+Each run is passed on from where the account log says it was left, so it does not matter who does
+it, or how often. The two logs are never locked together. A run for demonstration or test passes
+nothing on.
+"""
+
+import uuid
+
+from forks_core.decider.account import Forward
+from forks_core.errors import ForksError
+from forks_core.projections.outbox import outbox
+from forks_core.system.account import make_account, open_account
+from forks_core.system.open_run import OpenRun
+from forks_core.transact import transact
+
+
+def forward(run: OpenRun) -> str | None:
+    """Pass on what nobody has passed on yet.
+
+    Returns:
+        Why that could not be done, or None: the run does not suffer for it, and whoever comes next
+        tries again.
+    """
+    try:
+        _forward(run)
+    except ForksError as error:
+        return f"the account could not be told: {error.message}"
+    return None
+
+
+def _forward(run: OpenRun) -> None:
+    if run.registry.run is None or run.registry.run.opened.lab:
+        return
+    opened = run.registry.run.opened
+    account = open_account(run.live.author.verb)
+    done = account.registry.forwarded.get(opened.run, 0)
+    if run.live.head.seq <= done:
+        return
+    reading = run.live.log.read(done + 1)
+    # What others recorded meanwhile is folded before it is spoken of.
+    run.live.refresh()
+    entries = outbox(reading.envelopes, run.registry, str(run.folder.path))
+    if not entries:
+        return
+    # What the account holds must not be lost of the run.
+    run.live.log.sync()
+    make_account()
+    transact(
+        account,
+        Forward(
+            log=str(uuid.uuid4()),
+            forks_version="" if account.registry.run else _version(),
+            run=opened.run,
+            entries=entries,
+            seq=reading.head.seq,
+        ),
+    )
+
+
+def _version() -> str:
+    # To look it up costs more than all the rest, and only a new log asks for it.
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("agent-forks")
