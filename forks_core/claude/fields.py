@@ -87,6 +87,12 @@ def count(obj: Json, key: str) -> int | None:
     return value if 0 <= value <= LARGEST else None
 
 
+def whole(obj: Json, key: str) -> int | None:
+    """Give a number from 0 without its fraction."""
+    value = money(obj, key)
+    return None if value is None else int(min(value, LARGEST))
+
+
 def money(obj: Json, key: str) -> float | None:
     """Give a finite number from 0; true and false are none."""
     value = obj.get(key)

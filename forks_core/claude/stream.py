@@ -175,7 +175,7 @@ class Parser:
     def _retry(self, line: Json, seen_at: datetime | None) -> StreamRetried:
         silence = fields.child(line, "no_response")
         self._retry_ms = max(
-            fields.count(line, "retry_delay_ms") or 0, fields.count(silence, "retry_wait_ms") or 0
+            fields.whole(line, "retry_delay_ms") or 0, fields.whole(silence, "retry_wait_ms") or 0
         )
         return StreamRetried(
             at=_at(seen_at),

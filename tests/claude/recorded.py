@@ -1,4 +1,7 @@
-"""What is made of the recordings: the chain of train, fork and continue, version by version."""
+"""What is made of the recordings: the chain of train, fork and continue, version by version.
+
+A version is one of those that are kept, or the path of a folder of recordings that lies elsewhere.
+"""
 
 import json
 from typing import Any
@@ -15,8 +18,8 @@ from forks_events.values import Spent
 from forks_events.words import Cache
 from tests.claude.lines import JOB, MODEL, RECORDINGS, fold, recording
 
-NEW, OLD = "2.1.332", "2.0.76"
-BOTH = pytest.mark.parametrize("version", [NEW, OLD])
+NEW, MIDDLE, OLD = "2.1.332", "2.1.197", "2.0.76"
+EACH = pytest.mark.parametrize("version", [NEW, MIDDLE, OLD])
 FORKS = ("fork", "fork-cache-miss", "fork-cache-partial")
 
 
@@ -30,6 +33,11 @@ def meta(version: str, scenario: str) -> dict[str, Any]:
     path = RECORDINGS / version / f"{scenario}.meta.json"
     told: dict[str, Any] = json.loads(path.read_text())
     return told
+
+
+def lines(version: str, scenario: str) -> list[dict[str, Any]]:
+    """What the client printed, line by line."""
+    return [json.loads(line) for line in recording(version, scenario).splitlines()]
 
 
 def before(version: str, scenario: str) -> Spent | None:

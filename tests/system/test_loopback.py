@@ -13,6 +13,7 @@ from forks_core.system.loopback import (
     LoopbackApi,
     Quota,
     Request,
+    call,
     overload,
     refuse_token,
     reject,
@@ -48,6 +49,20 @@ class TestAnswers:
         assert told[4]["content_block"]["name"] == "Bash"
         assert json.loads(told[5]["delta"]["partial_json"])["command"] == "echo one"
         assert told[-2]["delta"]["stop_reason"] == "tool_use"
+
+    def test_any_tool(self) -> None:
+        """Any tool can be called with what it takes; without a text the call is all there is."""
+        with LoopbackApi([call("Task", prompt="look around", depth=2)]) as api:
+            told = events(post(api, ask("hello"))[1])
+        assert told[1]["content_block"] | {"id": ""} == {
+            "type": "tool_use",
+            "id": "",
+            "name": "Task",
+            "input": {},
+        }
+        given = json.loads(told[2]["delta"]["partial_json"])
+        assert given == {"prompt": "look around", "depth": 2}
+        assert told[4]["delta"]["stop_reason"] == "tool_use"
 
     def test_one_message(self) -> None:
         """A request that asks for no stream gets one JSON message with the same usage."""

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forks_core.system.loopback import Answer, LoopbackApi
+from forks_core.system.loopback import Answer, LoopbackApi, Usage, overload
 from forks_core.system.loopback.prefix import PromptCache, measure
-from tests.system.loopback_driver import EPHEMERAL, Body, ask, post, until, usage
+from tests.system.loopback_driver import EPHEMERAL, Body, ask, post, refusal, until, usage
 
 
 class TestTheCache:
@@ -45,6 +45,23 @@ class TestTheCache:
         with LoopbackApi() as api:
             post(api, ask("learn"))
             assert usage(post(api, ask("learn", **change))[1])["cache_read_input_tokens"] == 0
+
+    def test_an_answer_may_say_its_usage(self) -> None:
+        """A usage that is scripted is answered and remembered; the cache is earned all the same."""
+        scripted = Usage(input=1, written=2, read=3, one_hour=False)
+        with LoopbackApi([Answer(usage=scripted, output_tokens=4)]) as api:
+            said = usage(post(api, ask("learn"))[1])
+            post(api, ask("learn"))
+            first, second = api.requests
+        assert said == scripted.record(output=1)
+        assert first.usage == scripted
+        assert (second.usage.written, second.usage.read) == (0, second.usage.context)
+
+    def test_a_refusal_uses_nothing(self) -> None:
+        """Whatever usage an answer says, a refused request has none."""
+        with LoopbackApi([overload()._replace(usage=Usage(1, 2, 3))]) as api:
+            refusal(api).close()
+            assert [request.usage for request in api.requests] == [Usage()]
 
     def test_forgetting(self) -> None:
         """What is forgotten is cold."""

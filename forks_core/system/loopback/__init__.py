@@ -6,21 +6,26 @@ demonstration chooses, and with a prompt cache that is earned by requests it has
 
 from forks_core.system.loopback.answers import (
     Answer,
+    Call,
     Quota,
+    call,
     overload,
     refuse_token,
     reject,
     run,
     say,
 )
-from forks_core.system.loopback.prefix import Request
+from forks_core.system.loopback.prefix import Request, Usage
 from forks_core.system.loopback.server import LoopbackApi
 
 __all__ = [
     "Answer",
+    "Call",
     "LoopbackApi",
     "Quota",
     "Request",
+    "Usage",
+    "call",
     "overload",
     "refuse_token",
     "reject",

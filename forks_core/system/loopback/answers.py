@@ -2,7 +2,10 @@
 
 import threading
 import time
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from forks_core.system.loopback.prefix import Usage
 
 GREETING = "Hello from loopback."
 _SPAN_S = {"five_hour": 5 * 3600, "seven_day": 7 * 86_400}
@@ -52,12 +55,19 @@ def _state(window: str, used: float, rejected: str | None) -> str:
     return "allowed_warning" if used >= _WARNING[window] else "allowed"
 
 
+class Call(NamedTuple):
+    """A call of one of the client's tools."""
+
+    tool: str
+    given: Mapping[str, Any]
+
+
 class Answer(NamedTuple):
     """One answer of the API: a message, or an error if the status is not 200."""
 
     text: str = GREETING
-    command: str | None = None
-    """A shell command that the client shall run as a Bash tool call after the text."""
+    call: Call | None = None
+    """A tool that the client shall call after the text."""
     status: int = 200
     error: str = ""
     """The API's type of error, such as `overloaded_error`."""
@@ -66,6 +76,8 @@ class Answer(NamedTuple):
     quota: Quota | None = None
     """The quota of this answer's headers; the API's own if None."""
     output_tokens: int | None = None
+    usage: Usage | None = None
+    """The prompt side that is answered; what the request earned from the prompt cache if None."""
     delay_s: float = 0.0
     """Seconds of silence before the answer."""
     hold: threading.Event | None = None
@@ -79,7 +91,12 @@ def say(text: str = GREETING) -> Answer:
 
 def run(command: str, text: str = "Running a command.") -> Answer:
     """Ask the client to run a shell command; it really does, and asks again with the output."""
-    return Answer(text=text, command=command)
+    return call("Bash", text, command=command, description="run")
+
+
+def call(tool: str, text: str = "", **given: Any) -> Answer:
+    """Ask the client to call a tool with what it is given; without a text it is all there is."""
+    return Answer(text=text, call=Call(tool, given))
 
 
 def reject(window: str = "five_hour", resets_in_s: float = 3600) -> Answer:

@@ -73,7 +73,7 @@ class LoopbackApi:
         with self._lock:
             asked = request._replace(usage=self.cache.ask(request.body, prefix))
             answer = self._choose(asked)
-            usage = asked.usage if answer.status == 200 else Usage()
+            usage = (answer.usage or asked.usage) if answer.status == 200 else Usage()
             seen = asked._replace(status=answer.status, usage=usage)
             self._requests.append(seen)
         return seen, answer

@@ -16,11 +16,13 @@ Record = dict[str, Any]
 def message(answer: Answer, model: str, usage: Usage) -> Record:
     """Return an answer as one message."""
     content: list[Record] = [{"type": "text", "text": answer.text}] if answer.text else []
-    if answer.command is not None:
-        given = {"command": answer.command, "description": "run"}
+    letters = len(answer.text)
+    if answer.call is not None:
+        given = dict(answer.call.given)
         tool_id = f"toolu_{uuid.uuid4().hex[:20]}"
-        content.append({"type": "tool_use", "id": tool_id, "name": "Bash", "input": given})
-    letters = len(answer.text) + len(answer.command or "")
+        named = {"id": tool_id, "name": answer.call.tool, "input": given}
+        content.append({"type": "tool_use"} | named)
+        letters += len(json.dumps(given))
     output = answer.output_tokens
     return {
         "id": f"msg_{uuid.uuid4().hex[:20]}",
@@ -28,7 +30,7 @@ def message(answer: Answer, model: str, usage: Usage) -> Record:
         "role": "assistant",
         "model": model,
         "content": content,
-        "stop_reason": "end_turn" if answer.command is None else "tool_use",
+        "stop_reason": "end_turn" if answer.call is None else "tool_use",
         "stop_sequence": None,
         "usage": usage.record(letters // _LETTERS_A_TOKEN + 1 if output is None else output),
     }
