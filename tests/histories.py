@@ -24,8 +24,10 @@ from forks_core.decider.jobs import (
 )
 from forks_core.decider.launching import Call
 from forks_core.decider.run import Init, SeeOrchestrator
+from forks_core.decider.runner import BeginPause, EndPause, RequestStop, StartRunner, StopStudy
 from forks_core.decider.study import Schedule
 from forks_core.decider.train import Train
+from forks_core.decider.trials import AbortAttempt, BeginTrial, ConcludeAttempt
 from forks_core.decider.wait import Deliver
 from forks_core.errors import Refused
 from forks_core.reducer import fold
@@ -48,6 +50,7 @@ from forks_events.stream import (
     StreamTurned,
 )
 from forks_events.study import Arm, Attempts, Entry, Overage, Plan, Task
+from forks_events.trials import Check, StopReason, Wait
 from forks_events.values import (
     Binary,
     Counters,
@@ -349,6 +352,8 @@ class Player:
         match move.what:
             case "see" | "schedule" | "forward" | "deliver":
                 return self._of_log(move, tuple(jobs))
+            case "study":
+                return self._of_study(move.how)
             case "train" if len(jobs) < MOST_JOBS:
                 return Train(base=base, call=call(len(jobs) + 1))
             case "fork" if len(jobs) < MOST_JOBS:
@@ -379,6 +384,45 @@ class Player:
                 return Deliver(names=jobs if move.how % 2 else None, first=move.how > 3)
             case _:
                 return forward(BASES[move.who % len(BASES)], move.how + 1, self.now)
+
+    def _of_study(self, how: int) -> Command | None:
+        trial = self.registry.trials.get(ENTRY.trial_id)
+        attempt = len(trial.attempts) if trial else 0
+        if self.registry.study is None:
+            return SCHEDULE
+        commands: tuple[Command, ...] = (
+            StartRunner(
+                runner=process(self.now.microsecond % 7 + 30),
+                smoke=False,
+                preflight=Map({"client": "pass"}),
+                accepted=(),
+            ),
+            BeginTrial(
+                trial_id=ENTRY.trial_id,
+                attempt=attempt + 1,
+                call=call(len(self.registry.jobs) + 1, block=ENTRY.block),
+                cwd="/study-forks/work/a",
+            ),
+            BeginPause(wait=Wait.QUOTA, until=self.now + timedelta(seconds=60)),
+            EndPause(),
+            AbortAttempt(trial_id=ENTRY.trial_id, attempt=attempt),
+            ConcludeAttempt(
+                trial_id=ENTRY.trial_id,
+                attempt=attempt,
+                check=Check(
+                    exit_code=0,
+                    timed_out=False,
+                    score=1.0,
+                    checks=Map({"builds": True}),
+                    output=None,
+                    wall_s=0.5,
+                ),
+                diff=None,
+            ),
+            RequestStop(nth=self.registry.runner.stops + 1),
+            StopStudy(reason=StopReason.USER),
+        )
+        return commands[how % len(commands)]
 
     def _fork(self, base: str, number: int, how: int) -> Fork:
         return Fork(
@@ -429,8 +473,8 @@ class Player:
         )
 
 
-_FEW = ("see", "schedule", "forward", "train", "tail", "kill", "expire")
-_MANY = ("train", "continue", "hold", "beat", "hear", "deliver") + 2 * (
+_FEW = ("see", "schedule", "forward", "study", "study", "train", "tail", "kill", "expire")
+_MANY = ("train", "continue", "continue", "hold", "beat", "hear", "deliver") + 2 * (
     "fork",
     "launch",
     "start",
@@ -445,10 +489,24 @@ MOVES = st.builds(
 )
 _LIFE = (("train", 0), ("launch", 0), ("start", 0), ("hear", 0))
 _TRAINED = tuple(Move(what=what, how=how) for what, how in (*_LIFE, ("end", 1)))
+_STUDY = tuple(
+    Move(what=what, how=how)
+    for what, how in (
+        *(("study", 0),) * 2,
+        *(("study", 1), ("launch", 0), ("start", 0), ("hear", 0), ("end", 1), ("study", 5)),
+    )
+)
+_PAUSED = tuple(Move(what="study", how=how) for how in (0, 0, 2, 3, 1, 4))
+_FORKED = (
+    *_TRAINED,
+    *(Move(what=what, how=2) for what in ("fork", "launch", "start", "end")),
+    Move(what="continue"),
+)
 _FAILED = tuple(Move(what=what, how=how) for what, how in (*_LIFE, ("end", 3), ("train", 0)))
 # Where nothing was trained, nothing can be forked: most stories begin with a base that stands.
 STORIES = st.tuples(
-    st.sampled_from([_TRAINED, _TRAINED, _FAILED, ()]), st.lists(MOVES, min_size=5, max_size=40)
+    st.sampled_from([_TRAINED, _TRAINED, _TRAINED, _FORKED, _FAILED, _STUDY, _PAUSED, ()]),
+    st.lists(MOVES, min_size=5, max_size=40),
 ).map(lambda parts: parts[0] + tuple(parts[1]))
 
 

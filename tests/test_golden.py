@@ -21,8 +21,8 @@ from tests.golden.make import make
 
 GOLDEN = (Path(__file__).parent / "golden" / "v1.jsonl").read_bytes()
 HEAD = Head(
-    seq=53,
-    hash="e3a3fa2a66c02988a9028346ec4836f44083cfc460c80833d488503bb5b118f6",
+    seq=78,
+    hash="d90f42c5a5e0cfef931742f37d0aa574651672952498a3aac063fff44e9264ff",
 )
 SCAN = scan(GOLDEN)
 EVENTS, UNKNOWN = known_events(SCAN.envelopes)
@@ -56,6 +56,8 @@ class TestReading:
             "j0002": ("ok", 0.48, None),
             "j0003": ("killed", None, shown),
             "j0004": ("ok", 0.61, shown),
+            "j0005": ("killed", None, None),
+            "j0006": ("ok", 0.22, None),
         }
         base = registry.bases["stem"]
         assert isinstance(base.state, Retired)
@@ -63,8 +65,8 @@ class TestReading:
         assert (base.job, base.active.context_tokens) == ("j0002", 48_012)
         assert registry.run is not None
         assert registry.run.tails_dropped == 1
-        assert (len(registry.launches), len(registry.sessions)) == (1, 3)
-        assert shown - EVENTS[0].at < timedelta(minutes=15)
+        assert (len(registry.launches), len(registry.sessions)) == (1, 4)
+        assert shown - EVENTS[0].at < timedelta(minutes=20)
 
     def test_law_every_prefix(self) -> None:
         """Every prefix folds, commit by commit and event by event."""

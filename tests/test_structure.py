@@ -46,6 +46,16 @@ ROOMS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "forks_core/transact.py",
         (*STATE, "forks_core.ports", "forks_core.decider", "forks_core.reducer"),
     ),
+    (
+        "forks_core/runner.py",
+        (
+            *STATE,
+            "forks_core.rules",
+            "forks_core.decider",
+            "forks_core.projections",
+            "forks_core.transact",
+        ),
+    ),
     ("forks_core/system/", ("forks_events", "forks_core", "forks_templates")),
     ("forks_core/__init__.py", ()),
     ("forks_cli/", OURS),

@@ -12,10 +12,21 @@ from forks_events.run import RunEvent
 from forks_events.sessions import SessionEvent
 from forks_events.stream import StreamEvent
 from forks_events.study import StudyEvent
+from forks_events.trials import RunnerEvent, TrialEvent
 
 Said = StreamEvent | QuotaEvent
 """What a client's lines yield, in their order."""
-Event = RunEvent | BaseEvent | JobEvent | SessionEvent | Said | StudyEvent | AccountEvent
+Event = (
+    RunEvent
+    | BaseEvent
+    | JobEvent
+    | SessionEvent
+    | Said
+    | StudyEvent
+    | TrialEvent
+    | RunnerEvent
+    | AccountEvent
+)
 
 __all__ = [
     "AccountEvent",
@@ -24,8 +35,10 @@ __all__ = [
     "JobEvent",
     "QuotaEvent",
     "RunEvent",
+    "RunnerEvent",
     "Said",
     "SessionEvent",
     "StreamEvent",
     "StudyEvent",
+    "TrialEvent",
 ]

@@ -35,7 +35,8 @@ class JobCreated:
         job: Job id, ``j`` and four or more digits.
         request: Fresh id of the request that led to it: asked again, nothing more is created.
         kind: What it is for.
-        base: The base that it trains, or that it or the fork that it continues was forked from.
+        base: The base that it trains, or that it or the fork that it continues was forked from;
+            None: a trial that starts fresh.
         continues: The fork that it continues, or None.
         block: The caller's name for the work, or None.
         phase: The caller's phase, or None.
@@ -44,6 +45,7 @@ class JobCreated:
         session: Session id that the client is told to use.
         parent_session: The session that is, or was, forked; None for training.
         fingerprint: The launch.
+        cwd: Where the client runs, when that is not where the launch says; or None.
         brief: The exact prompt; it lies in ``briefs/<sha256>.md``.
         brief_source: The file that the caller named.
         max_s: Wall-time limit in seconds, from the client's start.
@@ -64,7 +66,7 @@ class JobCreated:
     job: str
     request: str
     kind: Kind
-    base: str
+    base: str | None
     continues: str | None
     block: str | None
     phase: int | str | None
@@ -73,6 +75,7 @@ class JobCreated:
     session: str
     parent_session: str | None
     fingerprint: str
+    cwd: str | None
     brief: Text
     brief_source: str
     max_s: float

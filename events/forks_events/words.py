@@ -9,6 +9,7 @@ class Kind(Enum):
     TRAIN = "train"
     FORK = "fork"
     CONTINUE = "continue"
+    TRIAL = "trial"
 
 
 class Mode(Enum):

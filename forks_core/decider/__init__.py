@@ -27,14 +27,46 @@ from forks_core.decider.jobs import (
     start_client,
 )
 from forks_core.decider.run import Init, SeeOrchestrator, init, see_orchestrator
+from forks_core.decider.runner import (
+    BeginPause,
+    EndPause,
+    RequestStop,
+    StartRunner,
+    StopStudy,
+    begin_pause,
+    end_pause,
+    request_stop,
+    start_runner,
+    stop_study,
+)
 from forks_core.decider.study import Schedule, schedule
 from forks_core.decider.train import Train, train
+from forks_core.decider.trials import (
+    AbortAttempt,
+    BeginTrial,
+    ConcludeAttempt,
+    abort_attempt,
+    begin_trial,
+    conclude_attempt,
+)
 from forks_core.decider.wait import Deliver, deliver
 from forks_core.registry import Registry
 from forks_events import Event
 
+OfStudy = (
+    Schedule
+    | BeginTrial
+    | ConcludeAttempt
+    | AbortAttempt
+    | StartRunner
+    | RequestStop
+    | BeginPause
+    | EndPause
+    | StopStudy
+)
 Command = (
-    Init
+    OfStudy
+    | Init
     | SeeOrchestrator
     | Train
     | Fork
@@ -48,7 +80,6 @@ Command = (
     | RequestKill
     | End
     | Deliver
-    | Schedule
     | Forward
 )
 
@@ -93,9 +124,31 @@ def decide(command: Command, registry: Registry, now: datetime) -> tuple[Event, 
             return expire(command, registry, now)
         case Init():
             return init(command, registry, now)
-        case Schedule():
-            return schedule(command, registry, now)
         case Forward():
             return forward(command, registry, now)
+        case _:
+            return _decide_of_study(command, registry, now)
+
+
+def _decide_of_study(command: OfStudy, registry: Registry, now: datetime) -> tuple[Event, ...]:
+    match command:
+        case BeginTrial():
+            return begin_trial(command, registry, now)
+        case ConcludeAttempt():
+            return conclude_attempt(command, registry, now)
+        case AbortAttempt():
+            return abort_attempt(command, registry, now)
+        case BeginPause():
+            return begin_pause(command, registry, now)
+        case EndPause():
+            return end_pause(command, registry, now)
+        case StartRunner():
+            return start_runner(command, registry, now)
+        case StopStudy():
+            return stop_study(command, registry, now)
+        case RequestStop():
+            return request_stop(command, registry, now)
+        case Schedule():
+            return schedule(command, registry, now)
         case _:
             assert_never(command)

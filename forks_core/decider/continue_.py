@@ -41,7 +41,7 @@ def continue_(command: Continue, registry: Registry, now: datetime) -> tuple[Eve
         return ()
     fork = check_continue(registry, command.job)
     spec = fork.spec
-    base = registry.bases.get(spec.base)
+    base = registry.base_of(fork)
     state, warm_until = warmth(base.last_hit if base else None, settings.ttl_s, now)
     parent = Parent(
         session=spec.parent_session or "",

@@ -103,7 +103,7 @@ def _ended(
     stream = command.stream
     result = stream.result
     verdict = None
-    if job.spec.kind is not Kind.TRAIN:
+    if job.spec.kind is not Kind.TRAIN and job.spec.base is not None:
         verdict = cache.verdict(stream.first.usage if stream.first else None, job.spec.base_context)
     drift = _drift(job, registry, stream)
     return JobEnded(
@@ -139,7 +139,7 @@ def _ended(
 
 
 def _drift(job: Job, registry: Registry, stream: Stream) -> tuple[str, ...]:
-    base = registry.bases.get(job.spec.base)
+    base = registry.base_of(job)
     trained = base.active.runtime if base and base.active else Map[str, str]()
     launch = registry.launches[job.spec.fingerprint]
     runtime = cache.runtime_drift(
@@ -177,7 +177,7 @@ def _wall_s(job: Job, now: datetime) -> float:
 def _of_the_base(
     command: End, job: Job, registry: Registry, ended: JobEnded, now: datetime
 ) -> tuple[Event, ...]:
-    base = registry.bases.get(job.spec.base)
+    base = registry.base_of(job)
     if (
         job.spec.kind is not Kind.TRAIN
         or base is None

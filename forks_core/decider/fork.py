@@ -50,16 +50,6 @@ def fork(command: Fork, registry: Registry, now: datetime) -> tuple[Event, ...]:
         return ()
     base = check_fork(registry, command.base, force=command.force)
     check_block(registry, command.call.block)
-    active = base.active
-    session = active.session if active else base.session
-    state, warm_until = warmth(base.last_hit, settings.ttl_s, now)
-    parent = Parent(
-        session=session,
-        spent=registry.sessions.get(session),
-        context=active.context_tokens if active else None,
-        state=state,
-        warm_until=warm_until,
-    )
     terms = Terms(
         mode=command.mode,
         paths=command.paths,
@@ -76,12 +66,26 @@ def fork(command: Fork, registry: Registry, now: datetime) -> tuple[Event, ...]:
         base=base.name,
         fingerprint=base.fingerprint,
         terms=terms,
-        parent=parent,
+        parent=parent_of(registry, base, now),
     )
     return (*seen(registry, now), job)
 
 
-def check_fork(registry: Registry, name: str, *, force: bool) -> Base:
+def parent_of(registry: Registry, base: Base, now: datetime) -> Parent:
+    """What a fork of a base starts from now."""
+    active = base.active
+    session = active.session if active else base.session
+    state, warm_until = warmth(base.last_hit, settings_of(registry).ttl_s, now)
+    return Parent(
+        session=session,
+        spent=registry.sessions.get(session),
+        context=active.context_tokens if active else None,
+        state=state,
+        warm_until=warm_until,
+    )
+
+
+def check_fork(registry: Registry, name: str, *, force: bool, capped: bool = True) -> Base:
     """Return the base.
 
     Raises:
@@ -92,7 +96,8 @@ def check_fork(registry: Registry, name: str, *, force: bool) -> Base:
         raise Refused("unknown base", base=name, bases=sorted(registry.bases))
     if not force and not isinstance(base.state, Active):
         raise Refused("base is not active", base=name, status=base_status(base))
-    check_cap(registry)
+    if capped:
+        check_cap(registry)
     return base
 
 

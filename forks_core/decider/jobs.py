@@ -107,12 +107,14 @@ def heard(
     return tuple(new)
 
 
-def hit(registry: Registry, name: str, at: datetime | None, now: datetime) -> tuple[Event, ...]:
+def hit(
+    registry: Registry, name: str | None, at: datetime | None, now: datetime
+) -> tuple[Event, ...]:
     """Say that a base was hit, when the time is known and later than the last one."""
-    base = registry.bases.get(name)
+    base = registry.bases.get(name) if name is not None else None
     if base is None or at is None or (base.last_hit is not None and at <= base.last_hit):
         return ()
-    return (BaseHit(at=now, base=name, hit_at=at),)
+    return (BaseHit(at=now, base=base.name, hit_at=at),)
 
 
 @frozen(kw_only=True)

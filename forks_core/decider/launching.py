@@ -69,6 +69,7 @@ class Terms:
         stagger_s: Longest wait for an earlier sibling, in seconds.
         forced: Whether a refusal was overridden.
         continues: The fork that is continued, or None.
+        cwd: Where the client runs, when that is not where the launch says; or None.
     """
 
     max_s: float
@@ -78,6 +79,7 @@ class Terms:
     stagger_s: float = 0.0
     forced: bool = False
     continues: str | None = None
+    cwd: str | None = None
 
 
 def is_asked_again(registry: Registry, call: Call) -> bool:
@@ -91,7 +93,7 @@ def created(
     call: Call,
     *,
     kind: Kind,
-    base: str,
+    base: str | None,
     fingerprint: str,
     terms: Terms,
     parent: Parent | None = None,
@@ -111,6 +113,7 @@ def created(
         session=call.session,
         parent_session=parent.session if parent else None,
         fingerprint=fingerprint,
+        cwd=terms.cwd,
         brief=call.brief,
         brief_source=call.brief_source,
         max_s=terms.max_s,

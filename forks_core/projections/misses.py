@@ -29,7 +29,7 @@ def miss_causes(registry: Registry, job: Job) -> tuple[str, ...]:
     """
     if not isinstance(job.state, Ended) or job.state.end.cache in {None, Cache.HIT}:
         return ()
-    base = registry.bases.get(job.spec.base)
+    base = registry.base_of(job)
     found = (
         *([BASE_COLD] if job.spec.base_state is Warmth.COLD else []),
         *([SIBLING_IN_FLIGHT] if _has_sibling_in_flight(registry, job) else []),

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from forks_core.registry import Ended, Job, Registry
 from forks_core.rules.naming import in_order
-from forks_events.words import Status
+from forks_events.words import Kind, Status
 
 
 @frozen(kw_only=True)
@@ -36,7 +36,12 @@ def waiting(
         at: Jobs that were settled at this very time count as members too.
     """
     if names is None:
-        names = [name for name, job in registry.jobs.items() if not _is_settled(job, at)]
+        names = [
+            name
+            for name, job in registry.jobs.items()
+            # A study's trials are its runner's.
+            if job.spec.kind is not Kind.TRIAL and not _is_settled(job, at)
+        ]
     members = tuple(registry.jobs[name] for name in in_order(set(names)))
     finished = tuple(job for job in members if job.ended)
     met = not members or bool(finished) if first else len(finished) == len(members)

@@ -10,10 +10,21 @@ The law that licenses every cache: ``fold(a + b) == fold(b, fold(a))``.
 from collections.abc import Iterable
 from typing import assert_never
 
-from forks_core.reducer import account, bases, jobs, launches, quota, run, sessions, study
+from forks_core.reducer import (
+    account,
+    bases,
+    jobs,
+    launches,
+    quota,
+    run,
+    runner,
+    sessions,
+    study,
+    trials,
+)
 from forks_core.reducer.stream import hear
 from forks_core.registry import INITIAL, SILENT, Registry
-from forks_events import AccountEvent, Event
+from forks_events import AccountEvent, Event, RunnerEvent, StudyEvent, TrialEvent
 from forks_events.account import QuotaForwarded, RunForwarded, SpendBooked
 from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseRetired, BaseTrained
 from forks_events.jobs import (
@@ -45,6 +56,16 @@ from forks_events.stream import (
     StreamTurned,
 )
 from forks_events.study import StudyScheduled
+from forks_events.trials import (
+    AttemptAborted,
+    AttemptConcluded,
+    PauseBegun,
+    PauseEnded,
+    RunnerStarted,
+    StopRequested,
+    StudyStopped,
+    TrialBegun,
+)
 
 
 def evolve(registry: Registry, event: Event) -> Registry:
@@ -80,6 +101,8 @@ class _Draft:
         self._streams = start.streams.mutate()
         self._readings = start.readings
         self._study = start.study
+        self._trials = start.trials.mutate()
+        self._runner = start.runner
         self._quotas = start.quotas.mutate()
         self._booked = start.booked.mutate()
         self._forwarded = start.forwarded.mutate()
@@ -118,12 +141,31 @@ class _Draft:
                 launches.evolve(self._launches, event)
             case QuotaRead():
                 self._readings = quota.evolve(self._readings, event)
-            case StudyScheduled():
-                self._study = study.evolve(self._study, event)
+            case (
+                StudyScheduled()
+                | TrialBegun()
+                | AttemptConcluded()
+                | AttemptAborted()
+                | RunnerStarted()
+                | StopRequested()
+                | PauseBegun()
+                | PauseEnded()
+                | StudyStopped()
+            ):
+                self._go_on(event)
             case SpendBooked() | QuotaForwarded() | RunForwarded():
                 self._gather(event)
             case _:
                 assert_never(event)
+
+    def _go_on(self, event: StudyEvent | TrialEvent | RunnerEvent) -> None:
+        match event:
+            case StudyScheduled():
+                self._study = study.evolve(self._study, event)
+            case TrialBegun() | AttemptConcluded() | AttemptAborted():
+                trials.evolve(self._trials, event)
+            case _:
+                self._runner = runner.evolve(self._runner, event)
 
     def _gather(self, event: AccountEvent) -> None:
         match event:
@@ -146,6 +188,8 @@ class _Draft:
             streams=self._streams.finish(),
             readings=self._readings,
             study=self._study,
+            trials=self._trials.finish(),
+            runner=self._runner,
             quotas=self._quotas.finish(),
             booked=self._booked.finish(),
             forwarded=self._forwarded.finish(),

@@ -2,13 +2,15 @@
 
 - A later reading of a window wins; one without a utilization leaves the one that is known, while
   its window lasts. The status, and what goes with it, is the latest reading's.
+- The order in which readings come does not count, only when they were seen.
 - A reading that was found afterwards has no time of its own, so it wins only where that is safe:
-  a window that begins later, or is fuller; a rejection that still stands.
+  a window that lasts still, and begins later or is fuller; a rejection that still stands.
 """
 
 from datetime import datetime
 
 from attrs import evolve as change
+from immutables import Map
 
 from forks_core.registry import KnownWindow, Quota, Readings
 from forks_events.quota import QuotaRead, Reading, Window
@@ -19,7 +21,18 @@ def evolve(readings: Readings, event: QuotaRead) -> Readings:
     return Readings(
         quota=merge(readings.quota, event.reading, event.seen_at, event.at),
         counted=readings.counted.set(event.job, readings.counted.get(event.job, 0) + 1),
+        rejected=_rejected(readings.rejected, event.job, event.reading),
     )
+
+
+def _rejected(
+    before: Map[str, datetime | None], job: str, reading: Reading
+) -> Map[str, datetime | None]:
+    """Keep what a job's latest reading says of a rejection; what overage pays for is none."""
+    if reading.status == "rejected" and not reading.is_using_overage:
+        named = reading.windows.get(reading.type or "")
+        return before.set(job, reading.resets_at or (named.resets_at if named else None))
+    return before.delete(job) if job in before else before
 
 
 def merge(quota: Quota, reading: Reading, seen_at: datetime | None, recorded_at: datetime) -> Quota:
@@ -52,25 +65,35 @@ def merge(quota: Quota, reading: Reading, seen_at: datetime | None, recorded_at:
 
 def _wins(window: Window, known: KnownWindow, seen_at: datetime | None, at: datetime) -> bool:
     if seen_at is not None:
-        return seen_at >= known.read_at
+        return seen_at >= known.read_at or _was_kept(window, known)
+    if _is_over(window, at):
+        return False
     if known.utilization is None or _is_over(known, at):
         return True
     later = bool(window.resets_at and known.resets_at and window.resets_at > known.resets_at)
     return later or (window.utilization or 0.0) > known.utilization
 
 
+def _was_kept(window: Window, known: KnownWindow) -> bool:
+    # What is known was read later and told no utilization: had this come in time, it would have stayed.
+    told = window.utilization is not None and known.utilization is None
+    return told and not _is_over(window, known.read_at)
+
+
 def _merged(known: KnownWindow | None, window: Window, at: datetime) -> KnownWindow:
-    if window.utilization is None and known and not _is_over(known, at):
+    told = known is not None and known.utilization is not None
+    if window.utilization is None and known and told and not _is_over(known, at):
         return known
     return KnownWindow(utilization=window.utilization, resets_at=window.resets_at, read_at=at)
 
 
-def _is_over(known: KnownWindow, at: datetime) -> bool:
-    return known.resets_at is not None and known.resets_at <= at
+def _is_over(window: KnownWindow | Window, at: datetime) -> bool:
+    return window.resets_at is not None and window.resets_at <= at
 
 
 def _is_newest(quota: Quota, reading: Reading, seen_at: datetime | None, at: datetime) -> bool:
     if quota.read_at is None or seen_at is not None:
         return quota.read_at is None or at >= quota.read_at
-    stands = reading.resets_at is None or reading.resets_at > at
-    return reading.status == "rejected" and stands
+    named = reading.windows.get(reading.type or "")
+    resets_at = reading.resets_at or (named.resets_at if named else None)
+    return reading.status == "rejected" and (resets_at is None or resets_at > at)

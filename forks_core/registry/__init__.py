@@ -11,6 +11,7 @@ from immutables import Map
 
 from forks_core.registry.quota import UNREAD, KnownWindow, Quota, Readings
 from forks_core.registry.stream import SILENT, Stream
+from forks_core.registry.trials import IDLE, Runner, Trial
 from forks_events.account import SpendBooked
 from forks_events.jobs import JobCreated, JobEnded, KillRequested
 from forks_events.run import RunConfigured, RunOpened
@@ -37,9 +38,11 @@ __all__ = [
     "Registry",
     "Retired",
     "Run",
+    "Runner",
     "Running",
     "Stream",
     "Training",
+    "Trial",
 ]
 
 
@@ -220,9 +223,15 @@ class Registry:
     streams: Map[str, Stream] = field(factory=Map)
     readings: Readings = field(factory=Readings)
     study: StudyScheduled | None = None
+    trials: Map[str, Trial] = field(factory=Map)
+    runner: Runner = IDLE
     quotas: Map[str, Quota] = field(factory=Map)
     booked: Map[str, SpendBooked] = field(factory=Map)
     forwarded: Map[str, int] = field(factory=Map)
+
+    def base_of(self, job: Job) -> Base | None:
+        """The base of a job, or None: it has none, or it is not known any more."""
+        return None if job.spec.base is None else self.bases.get(job.spec.base)
 
 
 INITIAL = Registry()

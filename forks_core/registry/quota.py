@@ -47,7 +47,15 @@ UNREAD = Quota()
 
 @frozen(kw_only=True)
 class Readings:
-    """The run's readings: what they come to, and how many of them each job has given."""
+    """The run's readings.
+
+    Args:
+        quota: What they come to.
+        counted: How many of them each job has given.
+        rejected: Of each job whose client was told of a window that is used up, by its latest
+            reading: when that window begins anew, or None.
+    """
 
     quota: Quota = UNREAD
     counted: Map[str, int] = field(factory=Map)
+    rejected: Map[str, datetime | None] = field(factory=Map)

@@ -112,6 +112,13 @@ def _resets_at(quota: Quota, name: str) -> datetime | None:
     return known.resets_at if known else None
 
 
+def stopped_until(quota: Quota, *, stop: float = SEVEN_DAY_STOP) -> datetime | None:
+    """When a gate that says stop may say something else, or None: that is not known."""
+    seven = _used(quota, SEVEN_DAY)
+    full = seven is not None and seven >= stop
+    return _resets_at(quota, SEVEN_DAY) if full else status_resets_at(quota)
+
+
 class Launching(Enum):
     """What the latest known reading says to the launch of a study."""
 
@@ -176,7 +183,7 @@ def launch_gate(quota: Quota, now: datetime, *, stop: float = SEVEN_DAY_STOP) ->
         reason = f"seven_day utilization {used:.3f} >= {stop} {told}"
         return evolve(found, action=Launching.GATED, reason=reason, retry_at=resets_at)
     refused_until = status_resets_at(quota)
-    if quota.status == REJECTED and refused_until is not None and refused_until > now:
+    if quota.status == REJECTED and (refused_until is None or refused_until > now):
         reason = f"quota rejected ({quota.type}), resets {_minute(refused_until)}"
         return evolve(found, action=Launching.GATED, reason=reason, retry_at=refused_until)
     return found

@@ -136,7 +136,7 @@ def behind(registry: Registry, job: Job) -> str | None:
     earlier = (
         other.spec.job
         for other in registry.jobs.values()
-        if other.spec.base == job.spec.base
+        if other.spec.base == job.spec.base is not None
         and other.spec.kind is not Kind.TRAIN
         and not other.ended
         and job_number(other.spec.job) < number

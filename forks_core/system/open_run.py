@@ -75,7 +75,7 @@ class OpenRun:
     def has_note(self, job: Job) -> bool:
         """Whether a fork's note is there."""
         block = job.spec.block
-        if job.spec.kind is Kind.TRAIN or block is None:
+        if job.spec.kind in {Kind.TRAIN, Kind.TRIAL} or block is None:
             return False
         return self.folder.note(block).exists()
 

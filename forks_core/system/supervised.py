@@ -51,6 +51,11 @@ class Supervised:
         return self.run.launch_of(self.job)
 
     @property
+    def cwd(self) -> str:
+        """Where its client runs."""
+        return self.spec.cwd or self.launch.cwd
+
+    @property
     def limits(self) -> Limits:
         """Its limits."""
         settings, timings = settings_of(self.run.registry), self.run.timings

@@ -114,7 +114,7 @@ class Supervisor:
         folder, mine = self._run.folder, self._mine
         self._client = ClientProcess(
             argv(mine.launch, mine.spec),
-            mine.launch.cwd,
+            mine.cwd,
             folder.brief(mine.spec.brief.sha256).read_bytes(),
             folder.raw(self._name),
             folder.stderr(self._name),
@@ -217,7 +217,7 @@ class Supervisor:
             stderr_kind=stderr_kind(folder, self._name),
             imposed=imposed,
             wall_s=self._wall_s,
-            head=git.head(Path(mine.launch.cwd)) if mine.spec.kind is Kind.TRAIN else None,
+            head=git.head(Path(mine.cwd)) if mine.spec.kind is Kind.TRAIN else None,
             note=self._run.has_note(mine.job),
             flags=self._flags,
         )

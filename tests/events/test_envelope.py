@@ -46,7 +46,10 @@ class TestIdentity:
 
     def test_reachability(self) -> None:
         """Every event class, and unknown ones, are among the drawn envelopes."""
-        assert {type(envelope.event) for envelope in drawn(ENVELOPES)} == {*TYPES.values(), Unknown}
+        assert {type(envelope.event) for envelope in drawn(ENVELOPES, 1500)} == {
+            *TYPES.values(),
+            Unknown,
+        }
 
     @pytest.mark.rule("B3.3")
     def test_the_line(self) -> None:

@@ -16,7 +16,9 @@ from forks_core.decider.expire import Expire
 from forks_core.decider.fork import Fork
 from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob, RequestKill, StartClient
 from forks_core.decider.launching import Call
+from forks_core.decider.runner import BeginPause, EndPause, RequestStop, StartRunner, StopStudy
 from forks_core.decider.train import Train
+from forks_core.decider.trials import AbortAttempt, BeginTrial, ConcludeAttempt
 from forks_core.decider.wait import Deliver
 from forks_core.reducer import fold
 from forks_core.reducer.stream import summed
@@ -35,11 +37,12 @@ from forks_events.stream import (
     StreamRetried,
     StreamTurned,
 )
+from forks_events.trials import Check, StopReason, Wait
 from forks_events.values import Counters, Process, Spent, Usage
 from forks_events.words import ErrorKind, Flag, Mode, Reason
-from tests.histories import INIT, MODEL, READING, SCHEDULE, forward
+from tests.histories import ENTRY, INIT, MODEL, READING, SCHEDULE, forward
 
-SESSIONS = tuple(f"{n}0000000-0000-4000-8000-00000000000{n}" for n in range(1, 6))
+SESSIONS = tuple(f"{n}0000000-0000-4000-8000-00000000000{n}" for n in range(1, 7))
 HEAD = "3f786850e387550fdab836ed7e6dc881de23001b"
 
 
@@ -218,6 +221,53 @@ def finish(scribe: Scribe) -> None:
     scribe.says("expire", 4240, Expire(base="stem"))
 
 
+def study(scribe: Scribe) -> None:
+    """A trial is broken off, waits, and passes; the run is then asked to stop, and does."""
+    runner = process(4301)
+    preflight = Map({"client": "pass"})
+    scribe.says(
+        "study run",
+        4301,
+        StartRunner(runner=runner, smoke=False, preflight=preflight, accepted=()),
+    )
+    usage = Usage(input=9, output=310, cache_creation=21_000, cache_creation_1h=21_000)
+    for attempt, code in ((1, -9), (2, 0)):
+        job, number = f"j000{4 + attempt}", 4310 + 10 * attempt
+        begin = BeginTrial(
+            trial_id=ENTRY.trial_id,
+            attempt=attempt,
+            call=evolve(call(4 + attempt, ENTRY.block, "tasks/mb01.md"), head=None),
+            cwd=f"/study-forks/work/{ENTRY.trial_id}/a{attempt}",
+        )
+        scribe.says("study run", 4301, begin)
+        scribe.says("supervise", number, LaunchJob(job=job, supervisor=process(number)))
+        scribe.says("supervise", number, StartClient(job=job, client=process(number + 1)))
+        said = (opened(scribe, job, SESSIONS[3 + attempt]), turned(scribe, job, usage))
+        if code:
+            scribe.says("study run", 4301, RequestKill(job=job, reason=Reason.KILL))
+            scribe.says("study run", 4301, end(job, *said, exit_code=code))
+            scribe.says("study run", 4301, AbortAttempt(trial_id=ENTRY.trial_id, attempt=attempt))
+            until = scribe.now + timedelta(seconds=90)
+            scribe.says("study run", 4301, BeginPause(wait=Wait.QUOTA, until=until))
+            scribe.says("study run", 4301, EndPause(), after_s=90)
+        else:
+            result = resulted(scribe, job, SESSIONS[3 + attempt], 0.22, usage)
+            scribe.says("supervise", number, end(job, *said, result, exit_code=code))
+    check = Check(
+        exit_code=0,
+        timed_out=False,
+        score=0.75,
+        checks=Map({"builds": True, "tests": True}),
+        output=Text(sha256="d0" * 32, bytes=48),
+        wall_s=1.25,
+    )
+    diff = Text(sha256="d1" * 32, bytes=2_048)
+    judged = ConcludeAttempt(trial_id=ENTRY.trial_id, attempt=2, check=check, diff=diff)
+    scribe.says("study run", 4301, judged)
+    scribe.says("study stop", 4390, RequestStop(nth=1))
+    scribe.says("study run", 4301, StopStudy(reason=StopReason.DONE))
+
+
 def make() -> bytes:
     """Make the log's bytes."""
     scribe = Scribe()
@@ -227,6 +277,7 @@ def make() -> bytes:
     finish(scribe)
     # A study's run and an account's log are of the same kind; here one log tells of all.
     scribe.says("study schedule", 4300, SCHEDULE)
+    study(scribe)
     scribe.says("supervise", 4211, forward("6f1f0c2e-0d5b-4a55-9a53-5c0a4b7f0001", 47, scribe.now))
     return scribe.lines
 

@@ -76,6 +76,7 @@ _SPEC = JobCreated(
     phase=None,
     mode=Mode.SEQUENTIAL,
     paths=None,
+    cwd=None,
     session="s-j0001",
     parent_session=SESSION,
     fingerprint=PRINT,

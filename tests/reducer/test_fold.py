@@ -30,9 +30,11 @@ from forks_events import (
     JobEvent,
     QuotaEvent,
     RunEvent,
+    RunnerEvent,
     SessionEvent,
     StreamEvent,
     StudyEvent,
+    TrialEvent,
 )
 from forks_events.account import QuotaForwarded, RunForwarded, SpendBooked
 from forks_events.bases import BaseCreated, BaseFailed, BaseHit, BaseRetired, BaseTrained
@@ -80,6 +82,8 @@ def slice_of(event: Event) -> str:
         (StreamEvent, "streams"),
         (QuotaEvent, "readings"),
         (StudyEvent, "study"),
+        (TrialEvent, "trials"),
+        (RunnerEvent, "runner"),
         (QuotaForwarded, "quotas"),
         (SpendBooked, "booked"),
         (RunForwarded, "forwarded"),
