@@ -5,7 +5,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -22,20 +22,30 @@ class Exit(IntEnum):
     REFUSED = 2
     NOT_MET = 3
     NOT_OK = 4
+    REMAIN = 5
+    PINS = 7
     LATER = 75
 
 
 @frozen
 class Answer:
-    """The object that is printed, and how the process exits."""
+    """What is printed, and how the process exits.
+
+    Args:
+        content: The object.
+        code: The exit code.
+        lines: Objects to print instead, one a line, where that was asked for.
+    """
 
     content: Mapping[str, Any] = field(factory=dict)
     code: Exit = Exit.OK
+    lines: Sequence[Mapping[str, Any]] | None = None
 
 
 def as_json(answer: Answer) -> str:
-    """The object as one line."""
-    return json.dumps(answer.content) + "\n"
+    """The object as one line, or each of its lines."""
+    objects = [answer.content] if answer.lines is None else answer.lines
+    return "".join(json.dumps(one) + "\n" for one in objects)
 
 
 def write_out(text: str) -> bool:

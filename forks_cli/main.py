@@ -33,7 +33,7 @@ def main() -> int:
 
 def _shown(words: Sequence[str], said: Answer) -> str:
     """The answer for who reads it; a text that cannot be made must not lose it."""
-    if wants_text(words):
+    if said.lines is None and wants_text(words):
         try:
             return as_text(words, said.content)
         except Exception:  # noqa: BLE001 - what was done is done, and is told

@@ -2,21 +2,35 @@
 
 import contextlib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 from attrs import frozen
 from immutables import Map
 
-from forks_cli.launch import EFFORTS, Wanted, launch_of, rules_of
-from forks_cli.launch_fields import admission_of, binary_of
+from forks_cli.launch import EFFORTS, PERMISSION_MODE, Wanted, launch_of, rules_of
+from forks_cli.launch_fields import (
+    admission_of,
+    agent_of,
+    binary_of,
+    model_id,
+    permission_mode,
+    settings_of,
+)
 from forks_core.errors import Refused
 from forks_core.rules import study_file
 from forks_core.rules.fingerprint import fingerprint
 from forks_core.rules.paths import normalise
 from forks_core.rules.schedule import Block, blocks, task_order
-from forks_core.rules.study_file import ArmTable, LaunchTable, StudyFile, TaskTable, read_study
+from forks_core.rules.study_file import (
+    LARGEST,
+    ArmTable,
+    LaunchTable,
+    StudyFile,
+    TaskTable,
+    read_study,
+)
 from forks_core.system.client import inspect
 from forks_core.system.files import file_sha256, read_text, sha256
 from forks_core.system.open_run import OpenRun
@@ -25,6 +39,9 @@ from forks_events.study import Arm, Attempts, Plan, Task
 from forks_events.values import Binary, FileDigest, Launch
 
 _SWITCH = {"on": True, "off": False, None: False}
+Inspect = Callable[[str], Binary]
+Named = Callable[[str], contextlib.AbstractContextManager[None]]
+"""Names, by a field of an arm's launch, the place in the file where that is said."""
 
 
 @frozen(kw_only=True)
@@ -49,24 +66,27 @@ def study_of(opened: OpenRun) -> Study:
         Refused: Something in it is not as it must be; ``key`` is its path in the file.
     """
     path = Path(opened.path)
+    if opened.registry.run is not None and opened.registry.study is None:
+        # s.toml and s.md would share s-forks.
+        raise Refused("the state folder is a run's, of another file", state=str(opened.folder.path))
     text = read_text(path, "study")
     try:
         file = read_study(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise Refused("the study file is not TOML", file=str(path), detail=str(error)) from error
     digest = FileDigest(path=path.name, sha256=sha256(text.encode()))
-    launches = tuple(
-        _launch(f"arm[{number}]", study_file.launch_of(file.launch, arm), opened)
-        for number, arm in enumerate(file.arm)
-    )
-    plan = _plan(file, digest, launches, path.parent)
-    scheduled = blocks(
-        [task.id for task in plan.tasks],
-        [arm.name for arm in plan.arms],
-        plan.phase1_runs,
-        plan.phase2_runs,
-        plan.schedule_seed,
-    )
+    # Many arms are run by one client: it is asked once.
+    look: Inspect = cache(inspect)
+    launches = tuple(_launch(file, number, opened, look) for number in range(len(file.arm)))
+    plan = _plan(file, digest, launches, opened)
+    with _at("task"):
+        scheduled = blocks(
+            [task.id for task in plan.tasks],
+            [arm.name for arm in plan.arms],
+            plan.phase1_runs,
+            plan.phase2_runs,
+            plan.schedule_seed,
+        )
     return Study(plan=plan, launches=launches, blocks=scheduled)
 
 
@@ -79,7 +99,9 @@ def _at(key: str) -> Iterator[None]:
         raise Refused(error.message, **{"key": key, **error.fields}) from error
 
 
-def _plan(file: StudyFile, digest: FileDigest, launches: tuple[Launch, ...], folder: Path) -> Plan:
+def _plan(
+    file: StudyFile, digest: FileDigest, launches: tuple[Launch, ...], opened: OpenRun
+) -> Plan:
     told, tasks = file.study, {task.id: (n, task) for n, task in enumerate(file.task)}
     tries = told.max_attempts
     return Plan(
@@ -98,7 +120,7 @@ def _plan(file: StudyFile, digest: FileDigest, launches: tuple[Launch, ...], fol
         min_free_gb=told.min_free_gb,
         arms=tuple(map(_arm, file.arm, launches)),
         tasks=tuple(
-            _task(f"task[{tasks[name][0]}]", tasks[name][1], folder)
+            _task(f"task[{tasks[name][0]}]", tasks[name][1], opened)
             for name in task_order(tasks, told.order)
         ),
         pins=Map(file.pins),
@@ -109,11 +131,11 @@ def _arm(arm: ArmTable, launch: Launch) -> Arm:
     return Arm(name=arm.name, fingerprint=fingerprint(launch), base=arm.base)
 
 
-def _task(key: str, task: TaskTable, folder: Path) -> Task:
+def _task(key: str, task: TaskTable, opened: OpenRun) -> Task:
     return Task(
         id=task.id,
-        prompt=_prompt(f"{key}.prompt", task.prompt, folder),
-        workdir=_workdir(f"{key}.workdir", task.workdir, folder),
+        prompt=_prompt(f"{key}.prompt", task.prompt, Path(opened.path).parent),
+        workdir=_workdir(f"{key}.workdir", task.workdir, opened),
         check=task.check,
         timeout_s=task.timeout_s,
         check_timeout_s=task.check_timeout_s,
@@ -126,41 +148,55 @@ def _prompt(key: str, name: str, folder: Path) -> FileDigest:
     return FileDigest(path=name, sha256=sha256(text.encode()))
 
 
-def _workdir(key: str, name: str | None, folder: Path) -> FileDigest | None:
+def _workdir(key: str, name: str | None, opened: OpenRun) -> FileDigest | None:
     if name is None:
         return None
     with _at(key):
-        path = Path(normalise(name, str(folder)))
+        path = Path(normalise(name, str(Path(opened.path).parent)))
         if not path.is_dir():
             raise Refused("not a folder", path=str(path))
+        state = opened.folder.path
+        if state.resolve().is_relative_to(path.resolve()):
+            # What is recorded would change what is copied, and so the study itself.
+            raise Refused("the study's own state would lie in it", path=str(path), state=str(state))
         try:
             return FileDigest(path=name, sha256=tree_sha256(path))
         except OSError as error:
             raise Refused("cannot read the folder", path=str(path), detail=str(error)) from error
 
 
-def _launch(key: str, table: LaunchTable, opened: OpenRun) -> Launch:
+def _launch(file: StudyFile, number: int, opened: OpenRun, look: Inspect) -> Launch:
     folder = str(Path(opened.path).parent)
-    with _at(key):
-        wanted = _wanted(table)
+    arm = file.arm[number]
+    table = study_file.launch_of(file.launch, arm)
+
+    def at(field: str) -> contextlib.AbstractContextManager[None]:
+        shared = getattr(arm, field) is None and getattr(file.launch, field) is not None
+        return _at(f"launch.{field}" if shared else f"arm[{number}].{field}")
+
+    wanted = _wanted(table, at)
+    with at("tools"):
         rules = rules_of(wanted)
+    with at("model"):
         admission_of(wanted.model, Path(folder))
-        binary = table.binary and normalise(table.binary, folder)
-        return launch_of(
-            wanted,
-            rules,
-            folder=folder,
-            # Each attempt has a working copy of its own below it.
-            cwd=str(opened.folder.path / "work"),
-            binary=_inspected(binary_of(binary)[0]),
-            mcp_config=str(opened.folder.mcp_config),
-            prompt=_appended(table.append_system_prompt, folder),
-        )
-
-
-@cache
-def _inspected(path: str) -> Binary:
-    return inspect(path)
+    with at("agent"):
+        agent_of(wanted.agent, folder)
+    with at("settings"):
+        settings_of(wanted.settings, folder)
+    with at("append_system_prompt"):
+        prompt = _appended(table.append_system_prompt, folder)
+    with at("binary"):
+        binary = look(binary_of(table.binary and normalise(table.binary, folder))[0])
+    return launch_of(
+        wanted,
+        rules,
+        folder=folder,
+        # Each attempt has a working copy of its own below it.
+        cwd=str(opened.folder.path / "work"),
+        binary=binary,
+        mcp_config=str(opened.folder.mcp_config),
+        prompt=prompt,
+    )
 
 
 def _appended(name: str | None, folder: str) -> FileDigest | None:
@@ -173,17 +209,24 @@ def _appended(name: str | None, folder: str) -> FileDigest | None:
     return FileDigest(path=path, sha256=digest)
 
 
-def _wanted(table: LaunchTable) -> Wanted:
-    if table.model is None:
-        raise Refused("no model, neither here nor in [launch]")
-    if table.effort is not None and table.effort not in EFFORTS:
-        raise Refused("unknown effort", effort=table.effort, allowed=list(EFFORTS))
-    if table.git_instructions not in _SWITCH:
-        raise Refused("git_instructions is on or off", value=table.git_instructions)
-    if table.max_turns is not None and table.max_turns < 1:
-        raise Refused("max_turns must be over 0", value=table.max_turns)
+def _wanted(table: LaunchTable, at: Named) -> Wanted:
+    with at("model"):
+        if table.model is None:
+            raise Refused("no model, neither here nor in [launch]")
+        model = model_id(table.model)
+    with at("effort"):
+        if table.effort is not None and table.effort not in EFFORTS:
+            raise Refused("unknown effort", effort=table.effort, allowed=list(EFFORTS))
+    with at("permission_mode"):
+        permission_mode(PERMISSION_MODE if table.permission_mode is None else table.permission_mode)
+    with at("git_instructions"):
+        if table.git_instructions not in _SWITCH:
+            raise Refused("git_instructions is on or off", value=table.git_instructions)
+    with at("max_turns"):
+        if table.max_turns is not None and not 0 < table.max_turns <= LARGEST:
+            raise Refused(f"max_turns is 1 to {LARGEST}", value=table.max_turns)
     return Wanted(
-        model=table.model,
+        model=model,
         effort=table.effort,
         permission_mode=table.permission_mode,
         tools=table.tools,

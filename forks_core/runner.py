@@ -1,6 +1,6 @@
 """The runner of a study: it asks what is next, does it, and records it, until the run is over.
 
-It holds no state of its own: whatever it was doing when it was stopped, the log says what is
+It holds no state that counts: whatever it was doing when it was stopped, the log says what is
 next. An attempt that went on meanwhile is adopted, one that ended is judged, and one whose
 supervisor was never started is started.
 """
@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol, assert_never
 
 from attrs import define
+from immutables import Map
 
 from forks_core.decider import Command
 from forks_core.decider.launching import Call
@@ -29,7 +30,7 @@ from forks_core.projections.steps import (
     View,
     Watch,
 )
-from forks_core.projections.trials import is_open
+from forks_core.projections.trials import is_open, tried
 from forks_core.registry import Created
 from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
@@ -82,6 +83,8 @@ class Field(Protocol):
 class Runner:
     """One run of a study.
 
+    What it remembers is what the log said when it began, and how long it has rested.
+
     Args:
         live: The study's log; the runner was started in it.
         field: What is done to the world.
@@ -97,6 +100,7 @@ class Runner:
     whole: Sequence[Block]
     prices: PriceTable
     smoke: bool = False
+    _tried: Map[str, int] | None = None
     _rests: tuple[datetime, float] | None = None
 
     def run(self) -> StudyStopped:
@@ -115,12 +119,15 @@ class Runner:
         return self.live.registry.runner.stopped
 
     def _view(self) -> View:
+        if self._tried is None:
+            self._tried = tried(self.live.registry)
         return View(
             now=self.live.clock.now(),
             free_gb=self.field.free_gb(),
             stops=self.field.stops(),
             prices=self.prices,
             smoke=self.smoke,
+            tried=self._tried,
         )
 
     def _do(self, step: Step) -> None:
@@ -156,13 +163,14 @@ class Runner:
 
     def _adopt(self) -> None:
         """Start what was decided and never started; all else goes on by itself."""
-        self.field.keep_house()
         for trial in self.live.refresh().trials.values():
             begun = trial.last.begun
             job = self.live.registry.jobs[begun.job]
             waits = is_open(trial) and isinstance(job.state, Created)
             if waits and not self.field.is_begun(begun.job):
                 self.field.begin(begun.job)
+        # Only now: what was never started has not spoken for as long as nobody was here.
+        self.field.keep_house()
 
     def _begin(self, step: Begin) -> None:
         call, cwd = self.field.prepare(step.trial_id, step.attempt)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from rich.console import Console
 
 from forks_cli.tame import tame_all
+from forks_cli.text.account import gate_line, quota_page, spend_page
 from forks_cli.text.doctor import doctor
 from forks_cli.text.layout import Part, Row
 from forks_cli.text.pages import page, refusal
@@ -27,10 +28,13 @@ _NARROWEST = 20
 _VIEWS: Mapping[str, Callable[[Row, int], Iterable[Part]]] = {
     "demo": played,
     "expire": expired,
+    "gate": gate_line,
     "init": fixed,
     "kill": killed,
     "list": list_tables,
+    "quota": quota_page,
     "show": show_page,
+    "spend": spend_page,
     "study check": check_page,
     "study schedule": schedule_page,
     "wait": wait_tables,

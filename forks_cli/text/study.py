@@ -1,6 +1,7 @@
 """A study for people: what its file means, and the schedule that follows from it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.text import Text
 
@@ -38,10 +39,16 @@ def check_page(content: Row, width: int) -> Iterator[Part]:
     yield pairs([*_told(content)], width, INDENT)
     for path, values in content["differences"].items():
         yield Text(f"arms differ in {path}", style="bold")
-        told = [(name, cells.plain(name, value)) for name, value in values.items()]
-        yield pairs(told, width, INDENT)
+        yield pairs([(name, _told_of(value)) for name, value in values.items()], width, INDENT)
     if content["changed"]:
         yield Text(f"Changed since it was scheduled: {', '.join(content['changed'])}", style="red")
+
+
+def _told_of(value: Any) -> Text:
+    """A launch field as one arm has it; of a file its name and its digest."""
+    if isinstance(value, Mapping):
+        return cells.name(", ".join(str(item) for item in value.values() if item is not None))
+    return cells.plain("", value)
 
 
 def _told(content: Row) -> Iterator[tuple[str, Text]]:

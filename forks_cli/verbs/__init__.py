@@ -23,12 +23,17 @@ SUMMARIES = {
     "spend": "tell what an account has spent",
     "study check": "say what a study file means",
     "study schedule": "register a study and put its trials in order, once",
+    "study preflight": "look at all that a study depends on, before its first trial",
+    "study run": "go through a study's trials; run it again to go on",
+    "study status": "tell how a study stands",
+    "study stop": "end a study's run after this attempt; asked again, at once",
+    "study rows": "tell every attempt of a study as a row",
     "demo": "run the main job in a folder of its own, against a stand-in or a real client",
     "completion": "print a shell's completion script",
 }
 
 # A session that is a fork itself must not start others.
-LAUNCHING = frozenset({"train", "fork", "continue"})
+LAUNCHING = frozenset({"train", "fork", "continue", "study run"})
 
 
 GROUPS = frozenset(name.partition(" ")[0] for name in SUMMARIES if " " in name)

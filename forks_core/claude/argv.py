@@ -12,6 +12,11 @@ def argv(launch: Launch, job: JobCreated) -> tuple[str, ...]:
     return (*_launch_arguments(launch), *_session_arguments(job))
 
 
+def introduction(launch: Launch, session: str) -> list[str]:
+    """The command line of a fresh session that nothing depends on."""
+    return [*_launch_arguments(launch), "--session-id", session]
+
+
 def _launch_arguments(launch: Launch) -> list[str]:
     return [
         launch.binary.path,

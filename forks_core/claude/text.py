@@ -34,3 +34,20 @@ def _texts(line: Json) -> list[str]:
     blocks = fields.items(fields.child(line, "message"), "content")
     texts = (fields.text(block, "text") for block in blocks if block.get("type") == "text")
     return [text for text in texts if text]
+
+
+def tool_calls(raw: bytes) -> int:
+    """Count the tools that an agent and its subagents called, each call once.
+
+    Args:
+        raw: All that the client printed.
+    """
+    framer = Framer()
+    calls: set[str] = set()
+    for line in (*framer.feed(raw), *framer.close()):
+        obj = fields.load(line) or {}
+        if obj.get("type") == "assistant":
+            blocks = fields.items(fields.child(obj, "message"), "content")
+            uses = (block for block in blocks if block.get("type") == "tool_use")
+            calls |= {name for use in uses if (name := fields.name(use, "id"))}
+    return len(calls)

@@ -22,7 +22,7 @@ from forks_core.projections.steps import (
     View,
     Watch,
 )
-from forks_core.projections.trials import call_of, kinds_so_far
+from forks_core.projections.trials import call_of, is_broken_off, kinds_so_far
 from forks_core.registry import Registry
 from forks_core.registry.trials import Trial
 from forks_core.rules.attempts import Verdict, verdict
@@ -34,7 +34,6 @@ from forks_core.rules.schedule import Block
 from forks_core.rules.study_file import SMOKE
 from forks_events.study import Entry, Plan
 from forks_events.trials import AttemptConcluded, InfraKind, StopReason, Wait
-from forks_events.words import Reason, Status
 
 _AT_ONCE = 2
 """Asked for as often, a stop also ends what goes on."""
@@ -84,7 +83,7 @@ class _Table:
             call = call_of(self._registry, begun.job)
             if call is None:
                 continue
-            if call.end.status is Status.KILLED and call.end.reason in {Reason.KILL, Reason.EXPIRE}:
+            if is_broken_off(self._registry.jobs[begun.job], call):
                 return Abort(trial_id=begun.trial_id, attempt=begun.attempt)
             if self._stops < _AT_ONCE:
                 return Judge(trial_id=begun.trial_id, attempt=begun.attempt, job=begun.job)
@@ -135,9 +134,12 @@ class _Table:
     def _is_over(self, trial: Trial | None) -> bool:
         if trial is None or trial.final is None:
             return False
-        started = self._registry.runner.started
         # What was tried out in an earlier run is tried out again.
-        return not self._view.smoke or started is None or trial.final.at >= started.at
+        return not self._view.smoke or self._is_of_this_run(trial)
+
+    def _is_of_this_run(self, trial: Trial) -> bool:
+        begun = trial.last.begun
+        return begun.attempt > self._view.tried.get(begun.trial_id, 0)
 
     def _trial(self, entry: Entry) -> Trial | None:
         return self._registry.trials.get(self._name(entry))
@@ -163,8 +165,8 @@ class _Table:
         """What follows from the trial's last attempt, when that was judged and is not over."""
         if trial is None or not isinstance(trial.last.end, AttemptConcluded) or trial.final:
             return None
-        kinds = kinds_so_far(self._registry, trial)
-        return verdict(kinds, self._plan.max_attempts) if kinds else None
+        judged = verdict(kinds_so_far(self._registry, trial), self._plan.max_attempts)
+        return None if judged.gives_up and not self._is_of_this_run(trial) else judged
 
     def _stopped(self) -> Stop | None:
         plan, view = self._plan, self._view

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from attrs import frozen
+from immutables import Map
 
 from forks_core.rules.prices import PriceTable
 from forks_events.trials import StopReason, Wait
@@ -18,6 +19,8 @@ class View:
         stops: How often a stop was asked for by a signal.
         prices: What an unknown cost is estimated by.
         smoke: Whether only to try things out.
+        tried: The last attempt at each trial that was over before this run: what was given up
+            then is tried anew, and so is what was only tried out.
     """
 
     now: datetime
@@ -25,6 +28,7 @@ class View:
     stops: int
     prices: PriceTable
     smoke: bool = False
+    tried: Map[str, int] = Map()
 
 
 @frozen(kw_only=True)

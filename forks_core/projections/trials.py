@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 
+from immutables import Map
+
 from forks_core.errors import Refused
-from forks_core.registry import SILENT, Ended, Registry
+from forks_core.registry import SILENT, Ended, Job, Registry
 from forks_core.registry.trials import Attempt, Trial
-from forks_core.rules.attempts import Call
+from forks_core.rules.attempts import Call, verdict
 from forks_core.rules.study_file import SMOKE
 from forks_events.study import Entry, Plan, StudyScheduled, Task
 from forks_events.trials import AttemptConcluded, InfraKind
+from forks_events.words import Reason, Status
 
 
 def study_of(registry: Registry) -> StudyScheduled:
@@ -56,6 +59,17 @@ def call_of(registry: Registry, job: str) -> Call | None:
     )
 
 
+def is_broken_off(job: Job, call: Call) -> bool:
+    """Whether an attempt was ended by whoever runs the study.
+
+    That is so also when the killer himself was gone before he could say it, and the job was booked
+    as lost. A client that had given its good result when it was ended did its work.
+    """
+    if call.end.status is Status.KILLED:
+        return call.end.reason in {Reason.KILL, Reason.EXPIRE}
+    return call.end.status is Status.LOST and job.kill is not None and not call.stream.succeeded
+
+
 def concluded(trial: Trial) -> Iterable[tuple[Attempt, AttemptConcluded]]:
     """The attempts that were judged, with their judgement, in order."""
     for attempt in trial.attempts:
@@ -64,9 +78,27 @@ def concluded(trial: Trial) -> Iterable[tuple[Attempt, AttemptConcluded]]:
 
 
 def kinds_so_far(registry: Registry, trial: Trial) -> tuple[InfraKind | None, ...]:
-    """What failed in each judged attempt, since a run last stopped on authentication."""
-    since = registry.runner.auth_stopped_at
-    return tuple(end.infra_kind for _, end in concluded(trial) if since is None or end.at > since)
+    """What failed in each judged attempt, since the trial was last given up and tried anew.
+
+    Nothing but a new run follows an attempt that gave up, or one that a smoke trial was over with.
+    """
+    limits = study_of(registry).plan.max_attempts
+    kinds: tuple[InfraKind | None, ...] = ()
+    for _, end in concluded(trial):
+        if kinds and (verdict(kinds, limits).final or verdict(kinds, limits).gives_up):
+            kinds = ()
+        kinds = (*kinds, end.infra_kind)
+    return kinds
+
+
+def tried(registry: Registry) -> Map[str, int]:
+    """The last attempt at each trial that is over: what was tried before a run begins."""
+    return Map(
+        {
+            name: trial.last.begun.attempt - is_open(trial)
+            for name, trial in registry.trials.items()
+        }
+    )
 
 
 def is_open(trial: Trial | None) -> bool:

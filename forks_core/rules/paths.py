@@ -69,9 +69,13 @@ def study_folder(file: str) -> str:
 def state_folder(run: str) -> str:
     """The state folder of a run: the run log's path without ``.md``, and ``-forks``.
 
+    A study is a run, too, and is named by its ``.toml`` file.
+
     Raises:
-        Refused: The path does not end in ``.md``, in whatever case, or names no file.
+        Refused: The path ends in neither, in whatever case, or names no file.
     """
+    if run.lower().endswith(".toml"):
+        return study_folder(run)
     name = re.split(r"[/\\]", run)[-1]
     if not run.lower().endswith(".md") or name.lower() == ".md":
         raise Refused("--run must name the run log .md file", run=run)

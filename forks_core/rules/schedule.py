@@ -235,3 +235,16 @@ def only(
         if task in {None, block.task}
     )
     return tuple(kept)
+
+
+def first_runs(scheduled: Iterable[Block], task: str) -> tuple[Block, ...]:
+    """Take the first run of a task alone, as a block; places and order stay those of the study.
+
+    Raises:
+        Refused: There is no such task.
+    """
+    for block in scheduled:
+        if block.task == task and 0 in block.runs:
+            entries = tuple(entry for entry in block.entries if entry.run_index == 0)
+            return (evolve(block, runs=(0,), entries=entries),)
+    raise Refused("unknown task", task=task)

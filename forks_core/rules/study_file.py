@@ -4,10 +4,8 @@ It is TOML; the keys are those of `StudyFile` and the classes above it. What is 
 default that stands there.
 """
 
-import math
-import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -15,16 +13,19 @@ from immutables import Map
 
 from forks_core.errors import Refused
 from forks_core.rules.cutoff import parse_utc
-from forks_core.rules.naming import LABEL
+from forks_core.rules.naming import BASE_NAME, LABEL
 from forks_core.rules.quota import SEVEN_DAY_STOP
+from forks_core.rules.wrong_keys import below, wrong_keys
 from forks_events.codec import Undecodable, structure_written
 from forks_events.study import Overage
 
 SMOKE = "SMOKE-"
 LONGEST_S = 7 * 86_400.0
 MOST_RUNS = 1_000
-_PLACE = re.compile(r"^(?P<why>.*) @ \$\.?(?P<key>.*)$", re.DOTALL)
-_OF_KEYS = re.compile(r"(?P<what>unknown|missing) (?P<first>\w+)(, .*)?")
+LARGEST = 1_000_000_000
+"""No amount is larger: sums of it can still be told."""
+MOST_SEED = 10**15 - 1
+"""So many digits a number in JSON holds exactly."""
 
 
 @frozen(kw_only=True)
@@ -122,35 +123,38 @@ def read_study(data: Mapping[str, Any]) -> StudyFile:
         Refused: Something in it is not as it must be; ``key`` is its path.
     """
     try:
-        found = structure_written(_as_text(data), StudyFile)
+        found = structure_written(_with_cutoff_as_text(data), StudyFile)
     except Undecodable as error:
-        first, *more = [_place(part) for part in str(error).split("; ")]
-        raise Refused(
-            "the study file is not as it must be",
-            key=first[0],
-            detail=first[1],
-            more=[f"{key}: {why}" for key, why in more],
-        ) from error
+        first, *more = _without_pins(data, [*wrong_keys(error.__cause__ or error)])
+        raise _refused(*first, more=[f"{key}: {why}" for key, why in more]) from error
     for key, why in _faults(found):
-        raise Refused("the study file is not as it must be", key=key, detail=why)
+        raise _refused(key, why)
     return found
 
 
-def _as_text(value: Any) -> Any:
-    """TOML knows times; we write them as text, since they may come as either."""
-    if isinstance(value, dict):
-        return {key: _as_text(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_as_text(item) for item in value]
-    return value.isoformat() if isinstance(value, datetime) else value
+def _refused(key: str, why: str, **more: object) -> Refused:
+    return Refused("the study file is not as it must be", key=key, detail=why, **more)
 
 
-def _place(text: str) -> tuple[str, str]:
-    found = _PLACE.match(text)
-    key, why = (found["key"], found["why"]) if found else ("", text)
-    if named := _OF_KEYS.fullmatch(why):
-        return f"{key}.{named['first']}".lstrip("."), f"{named['what']} key"
-    return key, why
+def _with_cutoff_as_text(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """TOML knows times, and the cutoff may be one; nowhere else is a time a text."""
+    study = data.get("study")
+    cutoff = study.get("cutoff") if isinstance(study, dict) else None
+    if not isinstance(study, dict) or not isinstance(cutoff, date):
+        return data
+    return {**data, "study": {**study, "cutoff": cutoff.isoformat()}}
+
+
+def _no_text(value: object) -> str:
+    return "" if isinstance(value, str) else f"expected str, not {value!r}"
+
+
+def _without_pins(data: Mapping[str, Any], wrong: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Tell what is wrong with pins pin by pin."""
+    pins = data.get("pins")
+    told = pins.items() if isinstance(pins, dict) else ()
+    each = [(below("pins", name), why) for name, value in told if (why := _no_text(value))]
+    return [fault for fault in wrong if not each or fault[0] != "pins"] + each
 
 
 def launch_of(shared: LaunchTable, arm: ArmTable) -> LaunchTable:
@@ -166,6 +170,9 @@ def launch_of(shared: LaunchTable, arm: ArmTable) -> LaunchTable:
 def _faults(file: StudyFile) -> Iterator[tuple[str, str]]:
     yield from _study_faults(file.study)
     yield from _names("arm", "name", [arm.name for arm in file.arm])
+    for number, arm in enumerate(file.arm):
+        if arm.base is not None and not BASE_NAME.fullmatch(arm.base):
+            yield f"arm[{number}].base", "only letters, digits and . _ -"
     yield from _names("task", "id", [task.id for task in file.task])
     for number, task in enumerate(file.task):
         if task.id.startswith(SMOKE):
@@ -182,12 +189,13 @@ def _study_faults(study: StudyTable) -> Iterator[tuple[str, str]]:
     yield from _outside("study.phase1_runs", study.phase1_runs, 0, MOST_RUNS)
     yield from _outside("study.phase2_runs", study.phase2_runs, 0, MOST_RUNS)
     yield from _outside("study.concurrency", study.concurrency, 1, MOST_RUNS)
-    yield from _outside("study.min_free_gb", study.min_free_gb, 0, math.inf)
+    yield from _outside("study.min_free_gb", study.min_free_gb, 0, LARGEST)
+    yield from _outside("study.schedule_seed", study.schedule_seed or 0, -MOST_SEED, MOST_SEED)
     for name in AttemptsTable.__annotations__:
         yield from _outside(f"study.max_attempts.{name}", getattr(tries, name), 1, MOST_RUNS)
     yield from _not_positive("study.seven_day_stop", study.seven_day_stop, 1)
-    yield from _not_positive("study.max_budget_usd", study.max_budget_usd, math.inf)
-    yield from _not_positive("study.budget_cap_usd", study.budget_cap_usd, math.inf)
+    yield from _not_positive("study.max_budget_usd", study.max_budget_usd, LARGEST)
+    yield from _not_positive("study.budget_cap_usd", study.budget_cap_usd, LARGEST)
     if not study.phase1_runs + study.phase2_runs:
         yield "study.phase1_runs", "there is no run in either phase"
     if study.budget_cap_usd is not None and study.max_budget_usd is None:
@@ -201,12 +209,12 @@ def _study_faults(study: StudyTable) -> Iterator[tuple[str, str]]:
 
 def _outside(key: str, value: float, least: float, most: float) -> Iterator[tuple[str, str]]:
     if not least <= value <= most:
-        yield key, f"it must be {least} or more" if most == math.inf else f"{least} to {most} only"
+        yield key, f"{least} to {most} only"
 
 
 def _not_positive(key: str, value: float | None, most: float) -> Iterator[tuple[str, str]]:
     if value is not None and not 0 < value <= most:
-        yield key, "it must be over 0" + ("" if most == math.inf else f", and at most {most:.0f}")
+        yield key, f"it must be over 0, and at most {most:.0f}"
 
 
 def _names(table: str, key: str, names: list[str]) -> Iterator[tuple[str, str]]:
@@ -224,7 +232,7 @@ def _label(key: str, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _task_faults(key: str, task: TaskTable) -> Iterator[tuple[str, str]]:
-    if not task.check or not task.check[0]:
-        yield f"{key}.check", "it must name a program"
+    if not task.check or not task.check[0] or any("\0" in word for word in task.check):
+        yield f"{key}.check", "it must name a program, and its arguments"
     for name in ("timeout_s", "check_timeout_s"):
         yield from _not_positive(f"{key}.{name}", getattr(task, name), LONGEST_S)

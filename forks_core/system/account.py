@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from forks_core.errors import Refused
 from forks_core.rules.paths import normalise
 from forks_core.system.files import PRIVATE_FOLDER, storage, sync_folder, working_directory
 from forks_core.system.open_run import load
@@ -10,27 +11,42 @@ from forks_core.system.state_folder import StateFolder
 from forks_core.transact import Live
 
 ACCOUNT = "FORKS_ACCOUNT"
-_LOCK_WAIT_S = 2.0
+LOCK_WAIT_S = 2.0
 """An account that is busy for longer is left to whoever comes next: no call waits for it."""
 
 
 def account_folder() -> StateFolder:
-    """Where the account log lies: what FORKS_ACCOUNT names, else the platform's place for state."""
+    """Where the account log lies: what FORKS_ACCOUNT names, else the platform's place for state.
+
+    Raises:
+        Refused: Nothing names a place.
+    """
     named = os.environ.get(ACCOUNT)
     if named:
         return StateFolder(Path(normalise(named, working_directory())))
     state = os.environ.get("XDG_STATE_HOME") or ""
-    home = Path(state) if state.startswith("/") else Path.home() / ".local" / "state"
+    home = Path(state) if state.startswith("/") else _home() / ".local" / "state"
     return StateFolder(home / "forks" / "account")
 
 
-def open_account(verb: str) -> Live:
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise Refused(f"there is no home; name the account's folder by {ACCOUNT}") from error
+
+
+def open_account(verb: str, *, lock_wait_s: float = LOCK_WAIT_S) -> Live:
     """Open the account log and fold it; there need not be one yet.
+
+    Args:
+        verb: What is being done, for the record.
+        lock_wait_s: Seconds to wait for another writer.
 
     Raises:
         StorageFailed: It cannot be read, or is damaged.
     """
-    return load(account_folder(), verb, lock_wait_s=_LOCK_WAIT_S)
+    return load(account_folder(), verb, lock_wait_s=lock_wait_s)
 
 
 def make_account() -> None:

@@ -10,7 +10,7 @@ import os
 import queue
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,13 +40,21 @@ class ClientProcess:
         prompt: What it reads from its standard input.
         raw: File for its standard output; nothing may be in it yet.
         stderr: File for its standard error.
+        env: Its environment, or None for ours.
 
     Raises:
         OSError: It could not be started.
     """
 
     def __init__(
-        self, argv: Sequence[str], cwd: str, prompt: bytes, raw: Path, stderr: Path
+        self,
+        argv: Sequence[str],
+        cwd: str,
+        prompt: bytes,
+        raw: Path,
+        stderr: Path,
+        *,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         if raw.is_file() and raw.stat().st_size:
@@ -59,6 +67,7 @@ class ClientProcess:
             self._child = subprocess.Popen(
                 argv,
                 cwd=cwd,
+                env=env,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -14,7 +14,6 @@ from forks_core.system.open_run import OpenRun
 from forks_core.system.spawn import spawn_supervisor
 from forks_core.transact import transact
 from forks_events.jobs import JobCreated
-from forks_events.values import Launch
 from forks_events.words import Reason, Status
 
 Spawn = Callable[[OpenRun, str, dict[str, str]], None]
@@ -38,9 +37,15 @@ def launch(
     job = next(
         job.spec for job in run.registry.jobs.values() if job.spec.request == command.call.request
     )
-    if not said:
-        return job
-    environment = scrub(this_host(), _launch(run, job), run.marker(job.job))
+    if said:
+        start(run, job, spawn)
+    return job
+
+
+def start(run: OpenRun, job: JobCreated, spawn: Spawn = spawn_supervisor) -> None:
+    """Start the supervisor of a job that was created; if that fails, the job ends so."""
+    launch = run.registry.launches[job.fingerprint]
+    environment = scrub(this_host(), launch, run.marker(job.job))
     try:
         spawn(run, job.job, environment)
     except OSError as error:
@@ -48,8 +53,3 @@ def launch(
             status=Status.FAILED, reason=Reason.SPAWN_FAILED, detail=error.strerror or str(error)
         )
         transact(run.live, End(job=job.job, said=(), stream=SILENT, raw=None, imposed=imposed))
-    return job
-
-
-def _launch(run: OpenRun, job: JobCreated) -> Launch:
-    return run.registry.launches[job.fingerprint]

@@ -7,7 +7,7 @@ from attrs import frozen
 from forks_core.rules.naming import note_name
 from forks_core.system.files import PRIVATE_FOLDER, sha256, storage, sync_folder, write_durably
 
-_IGNORED = "raw/\ncache/\n*.lock\n"
+_IGNORED = "raw/\ncache/\nwork/\n*.lock\n"
 _NO_MCP = '{\n "mcpServers": {}\n}\n'
 
 
@@ -65,6 +65,19 @@ class StateFolder:
     def brief(self, digest: str) -> Path:
         """A prompt, by the SHA-256 of its bytes."""
         return self.path / "briefs" / f"{digest}.md"
+
+    def work(self, trial_id: str, attempt: int) -> Path:
+        """The working copy of an attempt."""
+        return self.path / "work" / trial_id / f"a{attempt}"
+
+    def kept(self, trial_id: str, attempt: int, what: str) -> Path:
+        """What is kept of an attempt: its ``diff``, its ``result.json``, its ``check.out``."""
+        return self.path / "trials" / trial_id / f"a{attempt}.{what}"
+
+    @property
+    def runner_lock(self) -> Path:
+        """Whose it is goes through the trials."""
+        return self.path / "runner.lock"
 
     def has_evidence(self) -> bool:
         """Whether earlier work has left prompts or streams here."""

@@ -1,0 +1,141 @@
+"""``forks study run``: go through a study's trials; to go on, run it again."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from immutables import Map
+
+from forks_cli.answer import Answer, Exit, diagnose
+from forks_cli.housekeeping import keep_house
+from forks_cli.parser import add_study
+from forks_cli.preflight import exit_code, look, preflight_row
+from forks_cli.progress import Progress
+from forks_cli.signals import Stops, heard
+from forks_cli.study_open import OpenStudy, must_be_as_scheduled, open_scheduled
+from forks_core.decider.runner import StartRunner
+from forks_core.errors import LogLocked, Refused
+from forks_core.projections.head import head_row
+from forks_core.projections.study_status import study_status
+from forks_core.rules.prices import PriceTable
+from forks_core.rules.schedule import Block, first_runs, only
+from forks_core.runner import Runner
+from forks_core.system.field import StudyField
+from forks_core.system.lock import locked
+from forks_core.system.preflight import Preflight
+from forks_core.system.prices import prices
+from forks_core.system.processes import myself
+from forks_core.transact import transact
+from forks_events.codec import unstructure
+from forks_events.trials import StopReason, StudyStopped
+
+_CODES = {StopReason.DONE: Exit.OK, StopReason.QUOTA: Exit.LATER}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the verb takes."""
+    add_study(parser)
+    add = parser.add_argument
+    add("--task", metavar="ID", help="only this task")
+    add("--arm", metavar="NAME", help="only this arm")
+    add("--smoke", action="store_true", help="try things out: one run of each; it never counts")
+    add(
+        "--accept",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="failures of the preflight to accept",
+    )
+
+
+def run(arguments: argparse.Namespace) -> Answer:
+    """Run it, until it is done or something says stop."""
+    opened = open_scheduled(arguments.file, "study run")
+    table = prices()
+    blocks = _blocks(arguments, opened)
+    try:
+        with locked(opened.run.folder.runner_lock, 0.0):
+            must_be_as_scheduled(opened)
+            found = look(opened)
+            if found.failures(arguments.accept):
+                return _refused(found, arguments.accept)
+            return _run(arguments, opened, blocks, table, found)
+    except LogLocked as error:
+        if error.fields.get("lock") != str(opened.run.folder.runner_lock):
+            raise
+        raise Refused(
+            "another runner goes through this study", holder=error.fields.get("holder")
+        ) from error
+
+
+def _blocks(arguments: argparse.Namespace, opened: OpenStudy) -> tuple[Block, ...]:
+    blocks = opened.blocks
+    if arguments.task is not None or arguments.arm is not None:
+        blocks = only(blocks, task=arguments.task, arm=arguments.arm)
+    if not arguments.smoke:
+        return blocks
+    return first_runs(blocks, arguments.task or opened.plan.tasks[0].id)
+
+
+def _refused(found: Preflight, accepted: Sequence[str]) -> Answer:
+    row = preflight_row(found, accepted)
+    retry_at = row["gate"].get("retry_at")
+    content = {"error": "the preflight failed", "retry_at": retry_at, **row}
+    return Answer(content, exit_code(found, accepted))
+
+
+def _run(
+    arguments: argparse.Namespace,
+    opened: OpenStudy,
+    blocks: Sequence[Block],
+    table: PriceTable,
+    found: Preflight,
+) -> Answer:
+    run = opened.run
+    start = StartRunner(
+        runner=myself(),
+        smoke=arguments.smoke,
+        preflight=Map({one.name: one.found.value for one in found.looks}),
+        accepted=tuple(arguments.accept),
+    )
+    transact(run.live, start)
+    stops = Stops(diagnose)
+    progress = Progress(run.live, opened.blocks, table, diagnose)
+    field = StudyField(
+        run,
+        table,
+        stops=stops.count,
+        show=progress.show,
+        keep=lambda: _ignore(keep_house(run)),
+    )
+    runner = Runner(
+        live=run.live,
+        field=field,
+        blocks=blocks,
+        whole=opened.blocks,
+        prices=table,
+        smoke=arguments.smoke,
+    )
+    with heard(stops):
+        stopped = runner.run()
+    return Answer(_row(opened, stopped, table), _CODES.get(stopped.reason, Exit.REMAIN))
+
+
+def _ignore(_: object) -> None:
+    """What was lost shows in the rows."""
+
+
+def _row(opened: OpenStudy, stopped: StudyStopped, table: PriceTable) -> dict[str, Any]:
+    live = opened.run.live
+    status = study_status(live.registry, opened.blocks, table, live.clock.now())
+    told = ("trials", "done", "states", "blocks", "blocks_complete", "spent_usd", "left_s")
+    return {
+        "ok": stopped.reason is StopReason.DONE,
+        "reason": stopped.reason.value,
+        "detail": stopped.detail,
+        "retry_at": unstructure(stopped.retry_at),
+        **{name: status[name] for name in told},
+        "state": str(opened.run.folder.path),
+        "head": head_row(live.head),
+    }

@@ -1,0 +1,33 @@
+"""``forks study status``: every trial, the blocks, the spend, and what is waited for."""
+
+import argparse
+
+from forks_cli.answer import Answer
+from forks_cli.parser import add_study
+from forks_cli.study_open import open_scheduled
+from forks_core.projections.head import head_row
+from forks_core.projections.study_status import study_status
+from forks_core.system.prices import prices
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the verb takes."""
+    add_study(parser)
+
+
+def run(arguments: argparse.Namespace) -> Answer:
+    """Tell how it stands; nothing is recorded."""
+    opened = open_scheduled(arguments.file, "study status")
+    run = opened.run
+    run.live.log.sync()
+    started, stopped = run.registry.runner.started, run.registry.runner.stopped
+    lives = bool(started and not stopped and run.processes.is_alive(started.runner) is not False)
+    status = study_status(run.registry, opened.blocks, prices(), run.live.clock.now())
+    return Answer(
+        {
+            **status,
+            "running": lives,
+            "state": str(run.folder.path),
+            "head": head_row(run.live.head),
+        }
+    )

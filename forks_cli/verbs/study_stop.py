@@ -1,0 +1,35 @@
+"""``forks study stop``: end a study's run after this attempt; asked again, at once."""
+
+import argparse
+
+from forks_cli.answer import Answer
+from forks_cli.parser import add_study
+from forks_cli.study_open import open_scheduled
+from forks_core.decider.runner import RequestStop
+from forks_core.transact import transact
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what the verb takes."""
+    add_study(parser)
+
+
+def run(arguments: argparse.Namespace) -> Answer:
+    """Ask for it; a study that is not run is left as it is."""
+    run = open_scheduled(arguments.file, "study stop").run
+    runner = run.registry.runner
+    started = runner.started
+    lives = bool(
+        started and not runner.stopped and run.processes.is_alive(started.runner) is not False
+    )
+    asked = lives and bool(transact(run.live, RequestStop(nth=runner.stops + 1)))
+    stops = run.registry.runner.stops
+    return Answer(
+        {
+            "ok": True,
+            "asked": asked,
+            "running": lives,
+            "at_once": stops > 1,
+            "runner": started.runner.pid if started and lives else None,
+        }
+    )

@@ -1,0 +1,206 @@
+"""The preflight: what a run of a study depends on, looked at before the first trial."""
+
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from forks_core.registry import UNREAD
+from forks_core.rules.cutoff import past_cutoff
+from forks_core.rules.pins import check_pins
+from forks_core.rules.quota import LaunchGate, Launching, launch_gate
+from forks_core.system import git
+from forks_core.system.account import open_account
+from forks_core.system.introduction import Introduction, introduce
+from forks_core.system.open_run import OpenRun
+from forks_events.codec import unstructure
+from forks_events.study import Plan
+from forks_events.values import Launch
+
+_GB = 1e9
+QUOTA, PIN = "quota", "pin:"
+
+
+class Found(Enum):
+    """What a look came to."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, no password
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@frozen(kw_only=True)
+class Look:
+    """One thing that was looked at.
+
+    Args:
+        name: What; a failure is accepted by this name.
+        found: What it came to.
+        detail: A word more.
+    """
+
+    name: str
+    found: Found
+    detail: str
+
+
+@frozen(kw_only=True)
+class Preflight:
+    """All that was looked at.
+
+    Args:
+        looks: The looks, in order.
+        arms: What each arm's client reports of itself.
+        gate: What the launch gate says.
+    """
+
+    looks: tuple[Look, ...]
+    arms: Mapping[str, Mapping[str, Any]]
+    gate: LaunchGate
+
+    def failures(self, accepted: Sequence[str] = ()) -> tuple[Look, ...]:
+        """What fails, and is not accepted."""
+        return tuple(
+            look for look in self.looks if look.found is Found.FAIL and look.name not in accepted
+        )
+
+    @property
+    def differences(self) -> dict[str, dict[str, Any]]:
+        """What the arms' clients report differently: name to each arm's value."""
+        names = sorted({name for told in self.arms.values() for name in told})
+        values = {name: {arm: told.get(name) for arm, told in self.arms.items()} for name in names}
+        return {name: of for name, of in values.items() if len({*map(repr, of.values())}) > 1}
+
+
+def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Preflight:
+    """Look at everything; no trial is started, and nothing is recorded.
+
+    Args:
+        run: The study's run; its file was read and is as it was scheduled.
+        plan: The plan.
+        launches: Arm to its launch.
+    """
+    arms = {name: _introduce(run, name, launch) for name, launch in launches.items()}
+    told = {name: found.told for name, found in arms.items() if found.told}
+    quota = open_account("study preflight").registry.quotas
+    account = run.require_init().settings.account
+    now = run.live.clock.now()
+    gate = launch_gate(quota.get(account, UNREAD), now, stop=plan.seven_day_stop)
+    looks = (
+        *_client_looks(launches),
+        _disk(run, plan),
+        _repository(run),
+        Look(
+            name="cutoff",
+            found=Found.FAIL if past_cutoff(plan.cutoff, now) else Found.PASS,
+            detail=str(unstructure(plan.cutoff) or "none"),
+        ),
+        *_base_looks(run, plan),
+        *(_arm_look(name, found, launches[name]) for name, found in arms.items()),
+        *_pin_looks(plan, observed(launches, told)),
+        _quota_look(gate),
+    )
+    return Preflight(looks=looks, arms=told, gate=gate)
+
+
+def _introduce(run: OpenRun, name: str, launch: Launch) -> Introduction:
+    with tempfile.TemporaryDirectory(prefix="forks-preflight-", ignore_cleanup_errors=True) as made:
+        folder = Path(made, name)
+        folder.mkdir()
+        try:
+            return introduce(run, launch, folder)
+        except OSError as error:
+            return Introduction(told=None, complaint=str(error))
+
+
+def _client_looks(launches: Mapping[str, Launch]) -> Iterator[Look]:
+    for binary in sorted({launch.binary.path for launch in launches.values()}):
+        version = next(one.binary.version for one in launches.values() if one.binary.path == binary)
+        yield Look(name="client", found=Found.PASS, detail=f"{version}, {binary}")
+
+
+def _disk(run: OpenRun, plan: Plan) -> Look:
+    free = shutil.disk_usage(run.folder.path).free / _GB
+    enough = free >= plan.min_free_gb
+    detail = f"{free:.1f} GB free, {plan.min_free_gb:g} needed"
+    return Look(name="disk", found=Found.PASS if enough else Found.FAIL, detail=detail)
+
+
+def _repository(run: OpenRun) -> Look:
+    folder = Path(run.path).parent
+    if git.toplevel(folder) is None:
+        return Look(name="git", found=Found.WARN, detail="the study is in no git repository")
+    _, status = git.git(folder, "status", "--porcelain", "--", Path(run.path).name)
+    if status.strip():
+        return Look(name="git", found=Found.WARN, detail="the study file is not committed")
+    return Look(name="git", found=Found.PASS, detail=f"HEAD {git.head(folder)}")
+
+
+def _base_looks(run: OpenRun, plan: Plan) -> Iterator[Look]:
+    for name in sorted({arm.base for arm in plan.arms if arm.base is not None}):
+        base = run.registry.bases.get(name)
+        trained = base is not None and base.active is not None
+        yield Look(
+            name=f"base:{name}",
+            found=Found.PASS if trained else Found.FAIL,
+            detail="trained" if trained else "not trained; forks train --run takes the study file",
+        )
+
+
+def _arm_look(name: str, found: Introduction, launch: Launch) -> Look:
+    told = found.told
+    if told is None:
+        return Look(name=f"arm:{name}", found=Found.FAIL, detail=found.complaint or "")
+    broken = told["model"] is None
+    detail = f"{told['model']}, {len(told['tools'])} tools, permissions {told['permissionMode']}"
+    off = told["permissionMode"] not in {launch.permission_mode, None}
+    return Look(
+        name=f"arm:{name}", found=Found.FAIL if broken or off else Found.PASS, detail=detail
+    )
+
+
+def observed(
+    launches: Mapping[str, Launch], told: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """What can be pinned, name to value: of the machine, of the first arm, and of each by name."""
+    found: dict[str, str] = {
+        "python_version": platform.python_version(),
+        "platform": platform.platform(),
+    }
+    for number, (arm, launch) in enumerate(launches.items()):
+        own = {
+            "client_version": launch.binary.version,
+            "model": launch.model,
+            **{name: _plain(value) for name, value in told.get(arm, {}).items() if value},
+        }
+        found |= {f"{arm}.{name}": value for name, value in own.items()}
+        if number == 0:
+            found |= own
+    return found
+
+
+def _plain(value: Any) -> str:
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def _pin_looks(plan: Plan, found: Mapping[str, str]) -> Iterator[Look]:
+    for pin in check_pins(plan.pins, found):
+        yield Look(
+            name=f"{PIN}{pin.name}",
+            found=Found.PASS if pin.matches else Found.FAIL,
+            detail=f"{pin.observed}" if pin.matches else f"{pin.observed}, not {pin.expected}",
+        )
+
+
+def _quota_look(gate: LaunchGate) -> Look:
+    found = {
+        Launching.GO: Found.PASS,
+        Launching.UNKNOWN: Found.WARN,
+        Launching.GATED: Found.FAIL,
+    }
+    return Look(name=QUOTA, found=found[gate.action], detail=gate.reason)
