@@ -5,6 +5,7 @@ own, a dummy token, and an API on loopback.
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -20,6 +21,7 @@ from attrs import frozen
 from forks_core.claude.environment import CHILD
 from forks_core.errors import Refused
 from forks_core.rules.paths import normalise
+from forks_core.system.account import ACCOUNT
 from forks_core.system.files import storage, working_directory, write_durably
 from forks_core.system.loopback import Answer as ApiAnswer
 from forks_core.system.loopback import LoopbackApi, Request, say
@@ -27,6 +29,7 @@ from forks_core.system.loopback import run as run_tool
 from forks_core.system.standin.install import install
 
 BLOCKS = ("one", "two")
+_FENCE = "```standin"
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -131,6 +134,7 @@ def _environment(folder: Path, *, real: bool) -> Iterator[None]:
     for name in before:
         if name.startswith(("ANTHROPIC_", "CLAUDE_", "FORKS_STANDIN_")) or name == CHILD:
             del os.environ[name]
+    os.environ[ACCOUNT] = str(folder / "account")
     if real:
         home = folder / "home"
         temporary = home / "tmp"
@@ -162,7 +166,21 @@ def _work(request: Request) -> ApiAnswer:
     messages = request.body.get("messages")
     last = messages[-1].get("content") if isinstance(messages, list) and messages else None
     text = last if isinstance(last, str) else repr(last)
+    if "tool_result" in text:
+        return say("Done.")
     for block in BLOCKS:
-        if f"block: `{block}`" in text and "tool_result" not in text:
+        if f"block: `{block}`" in text:
             return run_tool(work_of(block))
-    return say("Done.")
+    command = _scripted(last)
+    return run_tool(command) if command else say("Done.")
+
+
+def _scripted(content: object) -> str | None:
+    """The command of a prompt that has a script in it."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    for text in texts:
+        if isinstance(text, str) and _FENCE in text:
+            script = json.loads(text.rpartition(_FENCE)[2].partition("```")[0])
+            return str(script["steps"][0]["tool"])
+    return None

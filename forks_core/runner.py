@@ -30,7 +30,7 @@ from forks_core.projections.steps import (
     View,
     Watch,
 )
-from forks_core.projections.trials import is_open, tried
+from forks_core.projections.trials import open_trials, tried
 from forks_core.registry import Created
 from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
@@ -163,12 +163,11 @@ class Runner:
 
     def _adopt(self) -> None:
         """Start what was decided and never started; all else goes on by itself."""
-        for trial in self.live.refresh().trials.values():
-            begun = trial.last.begun
-            job = self.live.registry.jobs[begun.job]
-            waits = is_open(trial) and isinstance(job.state, Created)
-            if waits and not self.field.is_begun(begun.job):
-                self.field.begin(begun.job)
+        registry = self.live.refresh()
+        for trial in open_trials(registry):
+            job = trial.last.begun.job
+            if isinstance(registry.jobs[job].state, Created) and not self.field.is_begun(job):
+                self.field.begin(job)
         # Only now: what was never started has not spoken for as long as nobody was here.
         self.field.keep_house()
 

@@ -19,6 +19,13 @@ from forks_cli.text.pages import page, refusal
 from forks_cli.text.sentences import expired, fixed, killed, launched
 from forks_cli.text.show import show_page
 from forks_cli.text.study import check_page, schedule_page
+from forks_cli.text.study_run import (
+    played_study,
+    preflight_page,
+    rows_page,
+    run_page,
+    status_page,
+)
 from forks_cli.text.tables import list_tables, played, wait_tables
 from forks_cli.verbs import split_verb
 
@@ -26,7 +33,7 @@ from forks_cli.verbs import split_verb
 _PIPED = (120, 40)
 _NARROWEST = 20
 _VIEWS: Mapping[str, Callable[[Row, int], Iterable[Part]]] = {
-    "demo": played,
+    "demo": lambda content, width: (played_study if "arms" in content else played)(content, width),
     "expire": expired,
     "gate": gate_line,
     "init": fixed,
@@ -37,6 +44,10 @@ _VIEWS: Mapping[str, Callable[[Row, int], Iterable[Part]]] = {
     "spend": spend_page,
     "study check": check_page,
     "study schedule": schedule_page,
+    "study preflight": preflight_page,
+    "study run": run_page,
+    "study status": status_page,
+    "study rows": rows_page,
     "wait": wait_tables,
     "where": doctor,
 }

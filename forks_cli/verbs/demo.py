@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from forks_cli import demo_study
 from forks_cli.answer import Answer, Exit, diagnose
 from forks_cli.main import answer
 from forks_cli.stage import BLOCKS, Stage, stage, work_of
@@ -22,7 +23,7 @@ from forks_core.errors import ForksError, Refused
 from forks_core.projections.head import head_row
 from forks_core.projections.plain import plain
 from forks_core.system.killer import kill
-from forks_core.system.open_run import OpenRun, open_configured
+from forks_core.system.open_run import OpenRun, open_configured, open_run
 from forks_events.jobs import JobLaunched
 from forks_events.values import Process
 from forks_events.words import Reason
@@ -36,10 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the verb takes."""
     parser.add_argument("--keep", metavar="DIR", help="keep it: DIR, DIR.md and DIR-forks")
     parser.add_argument("--client", metavar="PATH", help="a real client, on a loopback API")
+    parser.add_argument("--study", action="store_true", help="the sample study instead")
 
 
 def run(arguments: argparse.Namespace) -> Answer:
     """Play the demonstration and tell what came of it."""
+    if arguments.study:
+        return _run_study(arguments)
     with stage(arguments.keep, arguments.client) as scene:
         diagnose(f"a git repository in {scene.repository}")
         _ask(
@@ -51,6 +55,16 @@ def run(arguments: argparse.Namespace) -> Answer:
         with show.nothing_left():
             jobs = _play(scene, show)
         return _report(scene, show, jobs, kept=arguments.keep is not None)
+
+
+def _run_study(arguments: argparse.Namespace) -> Answer:
+    with stage(arguments.keep, arguments.client) as scene:
+        file = demo_study.set_up(scene)
+        diagnose(f"a study in {file.parent}")
+        told = demo_study.play(file, _ask)
+        registry = json.loads(json.dumps(plain(open_run(str(file), "demo").registry)))
+        fresh = _fold_in_a_fresh_process(file)
+        return demo_study.report(told, registry, fresh, kept=arguments.keep is not None)
 
 
 def _play(scene: Stage, show: "_Show") -> list[dict[str, Any]]:

@@ -129,7 +129,7 @@ def conclude_attempt(
     if call is None:
         raise Refused("its job goes on", trial_id=command.trial_id, job=trial.last.begun.job)
     infra = infra_kind(call)
-    judged = verdict((*kinds_so_far(registry, trial), infra), plan.max_attempts)
+    judged = verdict(kinds_so_far(registry, trial, infra), plan.max_attempts)
     return (
         AttemptConcluded(
             at=now,

@@ -22,7 +22,7 @@ from forks_core.projections.steps import (
     View,
     Watch,
 )
-from forks_core.projections.trials import call_of, is_broken_off, kinds_so_far
+from forks_core.projections.trials import call_of, is_broken_off, kinds_so_far, open_trials
 from forks_core.registry import Registry
 from forks_core.registry.trials import Trial
 from forks_core.rules.attempts import Verdict, verdict
@@ -72,7 +72,7 @@ class _Table:
         self._whole = whole
         self._view = view
         self._stops = registry.runner.stops + view.stops
-        self._open = tuple(trial for trial in registry.trials.values() if trial.last.end is None)
+        self._open = open_trials(registry)
         quota = registry.readings.quota
         self._gate = gate(current(quota, view.now), stop=plan.seven_day_stop, overage=plan.overage)
 
@@ -108,12 +108,13 @@ class _Table:
         if pause is not None:
             return Watch() if self._open else Rest(until=pause.until)
         found = [self._for(block, entry) for block, entry in self._candidates()]
-        if begin := next((step for step in found if isinstance(step, Begin)), None):
-            stop = next((step for step in found if isinstance(step, Stop)), None)
-            return begin if stop is None else Watch() if self._open else stop
+        stop = next((step for step in found if isinstance(step, Stop)), None)
+        begin = next((step for step in found if isinstance(step, Begin)), None)
+        if begin is not None and stop is None:
+            return begin
         if self._open:
             return Watch()
-        return found[0] if found else Stop(reason=StopReason.DONE)
+        return stop or next(iter(found), Stop(reason=StopReason.DONE))
 
     def _candidates(self) -> Iterator[tuple[Block, Entry]]:
         """The trials that may be next: the first of each pair that is free, in the first block."""
@@ -226,13 +227,12 @@ class _Table:
         return None
 
     def _until(self, trial: Trial, end: AttemptConcluded, judged: Verdict) -> datetime:
-        if judged.wait_s is not None:
-            return end.at + timedelta(seconds=judged.wait_s)
-        kinds = kinds_so_far(self._registry, trial)
-        reset = end.resets_at or self._gate.wait_until
-        return end.at + timedelta(
-            seconds=wait_s(kinds.count(InfraKind.RATE_LIMIT) - 1, reset, end.at)
-        )
+        seconds = judged.wait_s
+        if seconds is None:
+            waits = kinds_so_far(self._registry, trial).count(InfraKind.RATE_LIMIT) - 1
+            seconds = wait_s(waits, end.resets_at or self._gate.wait_until, end.at)
+        # A clock that was set back since makes no wait longer.
+        return min(end.at, self._view.now) + timedelta(seconds=seconds)
 
     def _pause(self, pause: Pause) -> Step:
         if past_cutoff(self._plan.cutoff, pause.until):

@@ -35,8 +35,10 @@ def block_seconds(registry: Registry, block: Block) -> float | None:
         trial = registry.trials.get(entry.trial_id)
         if trial is None or not trial.final:
             return None
+        # A clock that was set back makes nothing shorter than no time.
         seconds += [
-            (end.at - attempt.begun.at).total_seconds() for attempt, end in concluded(trial)
+            max(0.0, (end.at - attempt.begun.at).total_seconds())
+            for attempt, end in concluded(trial)
         ]
     return math.fsum(seconds)
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from forks_core.rules.attempts import AUTH_WAIT_S, OTHER_WAIT_S
 from forks_core.rules.backoff import backoff_s
 from forks_core.rules.fingerprint import differences
 from forks_core.rules.schedule import Block, flat
@@ -13,8 +14,6 @@ from forks_events.study import Entry, Plan, Task
 from forks_events.values import Launch
 
 Row = dict[str, Any]
-_RETRY_S = 30.0
-"""Seconds before a retry when the credential was refused; it is the longest but an overload's (R3)."""
 
 
 def study_row(plan: Plan, launches: Sequence[Launch], blocks: Sequence[Block]) -> Row:
@@ -89,10 +88,10 @@ def at_most(plan: Plan, blocks: Iterable[Block]) -> Row:
     held = tuple(blocks)
     trials = sum(len(block.entries) for block in held)
     tries = plan.max_attempts
-    # What is not overload shares its retries.
-    others = max(tries.other, tries.auth) - 1
-    most = tries.overloaded + others
-    waits = math.fsum((*map(backoff_s, range(tries.overloaded - 1)), others * _RETRY_S))
+    # What is not overload shares its retries; those after a refused credential wait longest.
+    most = tries.overloaded + max(tries.other, tries.auth) - 1
+    others = AUTH_WAIT_S * (tries.auth - 1) + OTHER_WAIT_S * max(0, tries.other - tries.auth)
+    waits = math.fsum((*map(backoff_s, range(tries.overloaded - 1)), others))
     once = [_seconds(plan, block, tasks[block.task], 1, 0.0) for block in held]
     often = [_seconds(plan, block, tasks[block.task], most, waits) for block in held]
     return {

@@ -8,6 +8,7 @@ from forks_core.errors import Refused
 from forks_core.registry import SILENT, Ended, Job, Registry
 from forks_core.registry.trials import Attempt, Trial
 from forks_core.rules.attempts import Call, verdict
+from forks_core.rules.naming import job_number
 from forks_core.rules.study_file import SMOKE
 from forks_events.study import Entry, Plan, StudyScheduled, Task
 from forks_events.trials import AttemptConcluded, InfraKind
@@ -77,17 +78,24 @@ def concluded(trial: Trial) -> Iterable[tuple[Attempt, AttemptConcluded]]:
             yield attempt, attempt.end
 
 
-def kinds_so_far(registry: Registry, trial: Trial) -> tuple[InfraKind | None, ...]:
+def kinds_so_far(
+    registry: Registry, trial: Trial, *more: InfraKind | None
+) -> tuple[InfraKind | None, ...]:
     """What failed in each judged attempt, since the trial was last given up and tried anew.
 
     Nothing but a new run follows an attempt that gave up, or one that a smoke trial was over with.
+
+    Args:
+        registry: The state.
+        trial: The trial.
+        more: What failed in the attempts after those.
     """
     limits = study_of(registry).plan.max_attempts
     kinds: tuple[InfraKind | None, ...] = ()
-    for _, end in concluded(trial):
+    for kind in (*(end.infra_kind for _, end in concluded(trial)), *more):
         if kinds and (verdict(kinds, limits).final or verdict(kinds, limits).gives_up):
             kinds = ()
-        kinds = (*kinds, end.infra_kind)
+        kinds = (*kinds, kind)
     return kinds
 
 
@@ -98,6 +106,16 @@ def tried(registry: Registry) -> Map[str, int]:
             name: trial.last.begun.attempt - is_open(trial)
             for name, trial in registry.trials.items()
         }
+    )
+
+
+def open_trials(registry: Registry) -> tuple[Trial, ...]:
+    """The trials with an attempt that goes on, or waits to be judged, in the order of their jobs."""
+    return tuple(
+        sorted(
+            (trial for trial in registry.trials.values() if is_open(trial)),
+            key=lambda trial: job_number(trial.last.begun.job),
+        )
     )
 
 

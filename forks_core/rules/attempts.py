@@ -104,9 +104,14 @@ def trial_status(call: Call, infra: InfraKind | None) -> TrialStatus:
         return TrialStatus.MAX_TURNS
     if subtype == "error_max_budget_usd":
         return TrialStatus.MAX_BUDGET
-    if result is None or is_error(result) or call.end.status is not Status.OK:
+    if result is None or is_error(result) or _is_no_work(call.end):
         return TrialStatus.AGENT_ERROR
     return TrialStatus.COMPLETED
+
+
+def _is_no_work(end: JobEnded) -> bool:
+    """Whether a result that calls itself good is none: of another model, or of nothing at all."""
+    return end.error_kind in {ErrorKind.MODEL, ErrorKind.NO_WORK}
 
 
 def has_passed(check: Check | None, infra: InfraKind | None) -> bool:

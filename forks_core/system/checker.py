@@ -24,8 +24,7 @@ from forks_events.jobs import Text
 
 KEPT = 1 << 20
 """Bytes of each stream that are kept at most."""
-LONGEST_NAME = 256
-MOST_CHECKS = 1000
+LONGEST_NAME, MOST_CHECKS = 256, 1000
 _INHERITED = ("PATH", "HOME", "LANG", "TMPDIR")
 _HALF = (KEPT - 128) // 2
 _CHUNK = 1 << 16
@@ -91,6 +90,7 @@ def run_check(  # noqa: PLR0913 - a check is all of this
     if processes.is_marked(marker):
         processes.end((), marker)
     inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+    start_s = time.monotonic()
     try:
         child = subprocess.Popen(
             argv,
@@ -104,9 +104,10 @@ def run_check(  # noqa: PLR0913 - a check is all of this
         )
     except (OSError, ValueError) as error:
         complained.add(f"the check could not be started: {error}\n".encode(errors="replace"))
-        exit_code, timed_out, wall_s = None, False, 0.0
+        exit_code, timed_out, end_s = None, False, start_s
     else:
-        exit_code, timed_out, wall_s = _attend(child, kept, timeout_s, unwanted, processes, marker)
+        until_s = start_s + timeout_s
+        exit_code, timed_out, end_s = _attend(child, kept, until_s, unwanted, processes, marker)
     text = said.text()
     for path, data in ((output, text), (errors, complained.text())):
         with storage(path):
@@ -115,7 +116,7 @@ def run_check(  # noqa: PLR0913 - a check is all of this
     return CheckRun(
         exit_code=exit_code,
         timed_out=timed_out,
-        wall_s=wall_s,
+        wall_s=end_s - start_s,
         score=score,
         checks=checks,
         output=Text(sha256=sha256(text), bytes=len(text)) if text else None,
@@ -172,22 +173,21 @@ class _Kept:
 def _attend(
     child: subprocess.Popen[bytes],
     kept: Sequence[_Kept],
-    timeout_s: float,
+    until_s: float,
     unwanted: Callable[[], bool],
     processes: SystemProcesses,
     marker: str,
 ) -> tuple[int | None, bool, float]:
-    """Listen to a check until it exits or must end, then end all of it: code, late, seconds."""
-    start_s = time.monotonic()
+    """Listen to a check until it exits or must end, then end all of it: code, late, when."""
     with contextlib.ExitStack() as open_files:
         try:
             pipes = _pipes(child, kept, open_files)
-            exited = _listen(pipes, start_s + timeout_s, unwanted)
-            wall_s = time.monotonic() - start_s
+            exited = _listen(pipes, until_s, unwanted)
+            end_s = time.monotonic()
         finally:
             code = _end(child, processes, marker)
         _drain(pipes)
-    return (code if exited else None), exited is False, wall_s
+    return (code if exited else None), exited is False, end_s
 
 
 def _pipes(

@@ -1,0 +1,152 @@
+"""A study that is run, for people: the preflight, how it stands as a grid, how a run ended."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from forks_cli.text import cells
+from forks_cli.text.layout import INDENT, Column, Part, Row, pairs, rows
+
+_LETTERS = {
+    "pending": ("·", "dim"),
+    "running": (">", "cyan"),
+    "judging": ("?", "cyan"),
+    "retrying": ("~", "yellow"),
+    "passed": ("+", "green"),
+    "failed": ("-", "red"),
+    "excluded": ("x", "yellow"),
+    "evaluator_error": ("!", "red"),
+}
+_FOUND = {"pass": "green", "warn": "yellow", "fail": "bold red"}
+_LOOKS = (
+    Column("look", lambda row: cells.name(row["name"]), elastic=True),
+    Column("found", lambda row: Text(row["found"], style=_FOUND[row["found"]])),
+    Column("detail", lambda row: cells.name(row["detail"]), elastic=True),
+)
+_ROWS = (
+    Column("trial", lambda row: cells.name(row["trial_id"]), elastic=True),
+    Column("attempt", lambda row: cells.count(row["attempt"]), right=True),
+    Column("status", lambda row: cells.name(row["status"])),
+    Column("passed", lambda row: cells.plain("", row["passed"])),
+    Column("score", lambda row: Text("" if row["score"] is None else f"{row['score']:.2f}")),
+    Column("infra", lambda row: cells.name(row["infra_kind"])),
+    Column("time", lambda row: cells.seconds(row.get("agent_wall_s")), right=True),
+    Column("cost", lambda row: cells.money(row.get("cost_usd")), right=True),
+)
+_PLAYED = (
+    Column("trial", lambda row: cells.name(row["trial_id"]), elastic=True),
+    Column("status", lambda row: cells.name(row["status"])),
+    Column("passed", lambda row: cells.plain("", row["passed"])),
+    Column("score", lambda row: Text("" if row["score"] is None else f"{row['score']:.2f}")),
+    Column("cost", lambda row: cells.money(row["cost_usd"]), right=True),
+)
+
+
+def preflight_page(content: Row, width: int) -> Iterator[Part]:
+    """What was looked at, and in what the arms' clients differ."""
+    yield rows(_LOOKS, content["looks"], width)
+    for name, values in content["differences"].items():
+        yield Text(f"arms report another {name}", style="bold")
+        yield pairs(
+            [(arm, cells.plain(arm, value)) for arm, value in values.items()], width, INDENT
+        )
+    yield ""
+    failed = ", ".join(content["failed"])
+    yield Text(f"Failed: {failed}" if failed else "Nothing is in the way.", style="bold")
+
+
+def run_page(content: Row, _width: int) -> Iterator[Part]:
+    """How a run of a study ended."""
+    detail = f" ({content['detail']})" if content["detail"] else ""
+    yield Text.assemble((content["reason"], "bold"), detail, ": ", _far(content))
+    if content["retry_at"]:
+        yield Text.assemble("come back at ", cells.moment(content["retry_at"]))
+    yield cells.name(f"state: {content['state']}")
+
+
+def _far(content: Row) -> str:
+    return (
+        f"{content['done']} of {content['trials']} trials, "
+        f"{content['blocks_complete']} of {content['blocks']} blocks, "
+        f"{cells.money(content['spent_usd']).plain}"
+    )
+
+
+def status_page(content: Row, width: int) -> Iterator[Part]:
+    """A grid of tasks by arms, a letter a repeat, and what is going on."""
+    yield Text.assemble((content["id"], "bold"), ": ", _far(content))
+    yield ""
+    yield rows(_grid_columns(content["by_trial"]), _grid(content["by_trial"]), width)
+    used = {row["state"] for row in content["by_trial"]}
+    legend = [f"{_LETTERS[state][0]} {state}" for state in _LETTERS if state in used]
+    yield Text("  ".join(legend), style="dim")
+    yield ""
+    yield pairs([(name, value) for name, value in _going_on(content) if value.plain], width)
+
+
+def _grid_columns(trials: Sequence[Row]) -> tuple[Column, ...]:
+    arms = dict.fromkeys(row["arm"] for row in trials)
+    task = Column("task", lambda row: cells.name(row["task"]), elastic=True)
+    return (task, *(Column(arm, _cell(arm)) for arm in arms))
+
+
+def _cell(arm: str) -> Any:
+    return lambda row: Text(" ").join(row[("arm", arm)])
+
+
+def _grid(trials: Sequence[Row]) -> list[dict[Any, Any]]:
+    found: dict[str, dict[Any, Any]] = {}
+    for row in sorted(trials, key=lambda row: row["run"]):
+        line = found.setdefault(row["task"], {"task": row["task"]})
+        line.setdefault(("arm", row["arm"]), []).append(Text(*_LETTERS[row["state"]]))
+    order = dict.fromkeys(row["task"] for row in trials)
+    return [found[task] for task in order]
+
+
+def _going_on(content: Row) -> Iterator[tuple[str, Text]]:
+    stopped, waits, quota = content["stopped"], content["waits"], content["quota"]
+    runner = content["runner"]
+    if content["running"]:
+        yield "runner", Text(f"pid {runner['pid']} on {runner['host']}", style="cyan")
+    elif stopped:
+        yield "stopped", Text.assemble(stopped["reason"], " at ", cells.moment(stopped["at"]))
+    elif runner:
+        yield "runner", Text("it died; forks study run goes on", style="bold red")
+    if waits:
+        yield "waits for", Text.assemble(waits["for"], " until ", cells.moment(waits["until"]))
+    if content["left_s"]:
+        yield "left", cells.seconds(content["left_s"])
+    for name in ("five_hour", "seven_day"):
+        if (used := quota[name]) is not None:
+            until = quota[f"{name}_resets_at"]
+            more = f", resets {cells.moment(until).plain}" if until else ""
+            yield name.replace("_", " "), Text(f"{used:.0%} used{more}")
+    yield "state", cells.name(content["state"])
+
+
+def rows_page(content: Row, width: int) -> Iterator[Part]:
+    """Every attempt, in short."""
+    if not content["rows"]:
+        yield "Nothing was tried yet."
+        return
+    yield rows(_ROWS, content["rows"], width)
+
+
+def played_study(content: Row, width: int) -> Iterator[Part]:
+    """What came of the demonstration of a study."""
+    yield rows(_PLAYED, content["trials"], width)
+    yield ""
+    for arm in content["arms"]:
+        yield Text(
+            f"{arm['arm']}: {arm['passed']} of {arm['trials']} passed, "
+            f"{cells.money(arm['cost_usd']).plain}"
+        )
+    same = "the same" if content["replay_equals_live"] else "ANOTHER"
+    yield Text(
+        f"{'All is well' if content['ok'] else 'It did not go well'}: client {content['client']}, "
+        f"{content['events']} events, which a fresh process folded to {same} registry.",
+        style="bold",
+    )
+    if content["state"]:
+        yield cells.name(f"kept: {content['state']}")
