@@ -76,8 +76,10 @@ def rules_of(wanted: Wanted) -> Rules:
         raise Refused("--tools is empty")
     return Rules(
         tools=tools,
-        allowed=split_rules(wanted.allowed_tools) if wanted.allowed_tools else tools,
-        disallowed=split_rules(wanted.disallowed_tools or DISALLOWED),
+        allowed=tools if wanted.allowed_tools is None else split_rules(wanted.allowed_tools),
+        disallowed=split_rules(
+            DISALLOWED if wanted.disallowed_tools is None else wanted.disallowed_tools
+        ),
     )
 
 

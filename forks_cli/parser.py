@@ -122,10 +122,10 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.toml", help="the study file")
 
 
-def add_account(parser: argparse.ArgumentParser) -> None:
+def add_account(parser: argparse.ArgumentParser, default: str | None = ACCOUNT) -> None:
     """Add ``--account``, the label of whoever pays."""
     parser.add_argument(
-        "--account", type=account_label, default=ACCOUNT, metavar="LABEL", help="who pays"
+        "--account", type=account_label, default=default, metavar="LABEL", help="who pays"
     )
 
 

@@ -28,7 +28,9 @@ class LogView:
     def log(self) -> list[Line]:
         """The lines of the log, parsed."""
         data = self.log_file.read_bytes() if self.log_file.exists() else b""
-        return [json.loads(line) for line in data.split(b"\n")[:-1]]
+        lines: list[Line] = [json.loads(line) for line in data.split(b"\n")[:-1]]
+        # An append that is half written counts for nobody yet.
+        return [line for line in lines if line["commit"] <= lines[-1]["seq"]]
 
     def events(self, kind: str, job: str | None = None) -> list[Line]:
         """The data of the events of a type, of one job if given."""

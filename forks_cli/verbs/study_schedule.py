@@ -13,6 +13,7 @@ from forks_cli.version import VERSION
 from forks_core.decider.study import Schedule
 from forks_core.errors import Refused
 from forks_core.projections.head import head_row
+from forks_core.rules.naming import ACCOUNT
 from forks_core.rules.schedule import flat, seed
 from forks_core.system.files import read_text
 from forks_core.system.open_run import OpenRun, open_study
@@ -25,7 +26,7 @@ from forks_templates import PREAMBLE
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the verb takes."""
     add_study(parser)
-    add_account(parser)
+    add_account(parser, default=None)
     parser.add_argument(
         "--lab", action="store_true", help="a demonstration or a test: no account hears of it"
     )
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     )
 
 
-def _schedule(opened: OpenRun, *, account: str, lab: bool) -> bool:
+def _schedule(opened: OpenRun, *, account: str | None, lab: bool) -> bool:
     """Tell whether something was recorded."""
     study = study_of(opened)
     if opened.live.head.seq == 0 and opened.folder.has_evidence():
@@ -64,11 +65,17 @@ def _schedule(opened: OpenRun, *, account: str, lab: bool) -> bool:
         forks_version=VERSION,
         lab=lab,
         launches=study.launches,
-        settings=evolve(DEFAULTS, pings=False, account=account),
+        settings=evolve(DEFAULTS, pings=False, account=account or _account(opened)),
         plan=study.plan,
         entries=flat(study.blocks),
     )
     return bool(transact(opened.live, command))
+
+
+def _account(opened: OpenRun) -> str:
+    """Who pays where nobody says: the one who did before."""
+    configured = opened.registry.run and opened.registry.run.configured
+    return configured.settings.account if configured else ACCOUNT
 
 
 def trial_row(entry: Entry) -> dict[str, object]:

@@ -12,7 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from forks_core.claude.fields import at_epoch
-from forks_core.claude.wording import ENDS_DATE, ENDS_EPOCH, LIMIT, MISSING, STARTUP, WORDS
+from forks_core.claude.wording import ENDS_DATE, ENDS_EPOCH, GAVE_UP, LIMIT, MISSING, STARTUP, WORDS
 from forks_events.words import ErrorKind
 
 
@@ -121,6 +121,11 @@ def classify_stderr(text: str) -> ErrorKind | None:
     if STARTUP.search(words):
         return ErrorKind.STARTUP
     return ErrorKind.RATE_LIMIT if LIMIT.search(words) else _worded(words)
+
+
+def gave_work_up(stderr: str) -> bool:
+    """Tell whether the client says on standard error that it ended its own background work."""
+    return GAVE_UP.search(stderr) is not None
 
 
 def limit_ends(text: str) -> datetime | None:

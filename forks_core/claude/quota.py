@@ -24,7 +24,7 @@ def read(line: Json) -> Reading:
         type=kind,
         resets_at=resets_at,
         is_using_overage=info.get("isUsingOverage") is True,
-        windows=Map(_windows(info) or _single(info, kind, resets_at)),
+        windows=Map(_single(info, kind, resets_at) | _windows(info)),
     )
 
 

@@ -51,6 +51,8 @@ class Trouble:
         An account without paid overage says ``overageStatus`` rejected all the time; only
         ``status`` is about the request.
         """
+        if reading.status is None:
+            return
         rejected = reading.status == "rejected" and not reading.is_using_overage
         self.rejection = Rejection(resets_at=_resets_at(reading)) if rejected else None
 

@@ -12,21 +12,25 @@ def answer_text(raw: bytes) -> str | None:
         raw: All that it printed.
 
     Returns:
-        The last text that a result holds; without one, the main thread's last text; or None.
+        The last text that a result holds; without one, the main thread's last text that was not
+        retracted; or None.
     """
     framer = Framer()
     answers: list[str] = []
-    spoken: list[str] = []
+    said: list[tuple[str | None, str]] = []
+    retracted: set[str] = set()
     for line in (*framer.feed(raw), *framer.close()):
         obj = fields.load(line) or {}
         match obj.get("type"):
             case "result":
                 answers += filter(None, [fields.text(obj, "result")])
             case "assistant" if obj.get("parent_tool_use_id") is None:
-                spoken += _texts(obj)
+                said += [(fields.name(obj, "uuid"), text) for text in _texts(obj)]
+            case "system":
+                retracted |= set(fields.names(obj, "retracted_message_uuids") or [])
             case _:
                 pass
-    found = answers or spoken
+    found = answers or [text for uuid, text in said if uuid not in retracted]
     return found[-1] if found else None
 
 

@@ -14,7 +14,10 @@ MISSING: Final = _pattern(r"no (?:conversation|session) found")
 # "Context limit reached" and its like are no quota; and warnings ("You've used 90% of ...",
 # "You're close to ...") and the news that paid credits are used now are no limits hit.
 LIMIT: Final = _pattern(
-    r"(?:hit|reached) (?:your|its|their) [^.\n]{0,60}?limits?\b",
+    r"(?:hit|reached|exceeded) (?:your|its|their) [^.\n]{0,60}?limits?\b",
+    r"(?:hit|reached|exceeded) the (?:[^.\s]+ )?(?:\d+-hour|hourly|daily|weekly|monthly|session|usage|plan|opus|sonnet)"
+    r" limits?\b",
+    r"quota (?:was |has been |is )?(?:exceeded|exhausted|reached)\b",
     r"(?<!context )(?<!token )(?<!tokens )(?<!turn )(?<!turns )(?<!length )(?<!size )"
     r"(?<!output )(?<!budget )(?<!window )(?<!depth )(?<!retry )(?<!concurrency )"
     r"\blimit (?:was |has been |is )?(?:reached|exceeded|hit)\b",
@@ -23,7 +26,7 @@ LIMIT: Final = _pattern(
     r"rate[_ -]limit(?:ed|_error)?\b",
     r"usage_limit_reached",
     r"too many requests",
-    r"(?:error|status|rejected)\W{0,3}429\b",
+    r"(?:error|status|rejected|http)\W{0,3}429\b",
 )
 WORDS: Final[tuple[tuple[ErrorKind, re.Pattern[str]], ...]] = (
     (
@@ -113,6 +116,7 @@ STARTUP: Final = _pattern(
     r"exec format error",
     r"requires? node",
 )
+GAVE_UP: Final = _pattern(r"background tasks? still running[^\n]*terminat")
 ENDS_EPOCH: Final = re.compile(r"limit reached\s*\|\s*(\d{9,11})\b", re.IGNORECASE)
 ENDS_DATE: Final = re.compile(
     r"resets (\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::\d\d)? ?(?:UTC|Z)\b", re.IGNORECASE

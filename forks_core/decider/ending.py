@@ -68,12 +68,17 @@ def end(command: End, registry: Registry, now: datetime) -> tuple[Event, ...]:
         model=registry.launches[job.spec.fingerprint].model,
         session=job.spec.session,
         models_used=reckoning.models_used,
+        cost_usd=reckoning.cost_usd,
         exit_code=command.exit_code,
         stderr_kind=command.stderr_kind,
         imposed=command.imposed,
         kill=job.kill,
     )
     ended = _ended(command, job, registry, reckoning, conclusion, now)
+    left = tuple(
+        SessionCounted(at=now, session=one.session or job.spec.session, spent=one.spent)
+        for one in stream.left
+    )
     counted = (
         (SessionCounted(at=now, session=ended.session, spent=reckoning.carry),)
         if reckoning.carry
@@ -82,6 +87,7 @@ def end(command: End, registry: Registry, now: datetime) -> tuple[Event, ...]:
     return (
         *heard(registry, job, 0, command.said, now),
         ended,
+        *left,
         *counted,
         *_of_the_base(command, job, registry, ended, now),
     )

@@ -45,6 +45,8 @@ def init(command: Init, registry: Registry, now: datetime) -> tuple[Event, ...]:
     changed = changed_fields(command, registry)
     if registry.run and registry.run.configured and not changed:
         return ()
+    if registry.study is not None:
+        raise Refused("this is a study's run; its file and its schedule configure it")
     if changed and registry.bases:
         raise Refused(
             "init values differ and a base exists; use another run log for another launch",

@@ -48,6 +48,11 @@ def schedule(command: Schedule, registry: Registry, now: datetime) -> tuple[Even
             raise Refused(
                 "the study was scheduled, and its plan has changed since", fields=list(changed)
             )
+        configured = registry.run and registry.run.configured
+        if configured and configured.settings.account != command.settings.account:
+            raise Refused(
+                "the study was scheduled for another account", account=configured.settings.account
+            )
         return ()
     opened = RunOpened(
         at=now,

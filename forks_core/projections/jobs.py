@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any, assert_never
 
+from attrs import evolve as change
+
 from forks_core.projections.misses import miss_causes
 from forks_core.registry import SILENT, Created, Ended, Job, Launched, Registry, Running
 from forks_core.rules.cache import fingerprint_text
@@ -151,7 +153,11 @@ def cost(registry: Registry, end: JobEnded, prices: PriceTable) -> Row:
     Where no result gave a cost it is unknown. The estimate is of what was seen, by the price
     table: a lower bound, since responses do not tell of their output.
     """
-    seen = registry.streams.get(end.job, SILENT).seen
+    # What responses tell of their output is a placeholder.
+    seen = {
+        model: change(usage, output=0)
+        for model, usage in registry.streams.get(end.job, SILENT).seen.items()
+    }
     guess = estimate(seen, prices) if end.cost_usd is None and seen else None
     source = "client" if end.cost_usd is not None else None
     return {

@@ -13,6 +13,8 @@ HARMLESS = frozenset({"permissionMode"})
 """Surroundings that no prefix depends on."""
 FIRST_OBEYING = (2, 1, 0)
 """Clients before it tell of git in spite of the variable (measured on 2.0.76)."""
+FIRST_KEEPING = (2, 1, 270)
+"""Clients from it on send their base's system prompt unchanged, whatever HEAD is (measured)."""
 
 
 def miss_causes(registry: Registry, job: Job) -> tuple[str, ...]:
@@ -70,13 +72,16 @@ def _has_moved(registry: Registry, job: Job, base: Base) -> bool:
     """Whether HEAD was another one, and the system prompt tells of it."""
     commit = base.active.commit if base.active else None
     off = GIT_INSTRUCTIONS in registry.launches[job.spec.fingerprint].env
-    told = not off or _is_deaf(_version(registry, job.spec.job) or job.spec.binary_version)
-    return told and commit is not None and job.spec.head != commit
+    version = _numbers(_version(registry, job.spec.job) or job.spec.binary_version)
+    if version is not None and (version >= FIRST_KEEPING or (off and version >= FIRST_OBEYING)):
+        return False
+    told = not off or version is not None
+    return told and None not in {commit, job.spec.head} and job.spec.head != commit
 
 
-def _is_deaf(version: str | None) -> bool:
-    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
-    return numbers is not None and tuple(map(int, numbers.groups())) < FIRST_OBEYING
+def _numbers(version: str | None) -> tuple[int, ...] | None:
+    found = re.match(r"(\d+)\.(\d+)\.(\d+)", version or "")
+    return tuple(map(int, found.groups())) if found else None
 
 
 def _is_other_client(registry: Registry, job: Job, base: Base) -> bool:

@@ -10,12 +10,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from operator import add
 from typing import assert_never
 
 from attrs import evolve as change
 
 from forks_core.registry import SILENT, Stream
+from forks_core.registry.stream import Left
 from forks_events import Said
 from forks_events.quota import QuotaRead
 from forks_events.stream import (
@@ -81,6 +81,7 @@ def _resulted(stream: Stream, event: StreamResulted) -> Stream:
         first_result=stream.first_result or event,
         result=_winner(stream.result, event, real=real),
         peak=_peak(stream.peak, event.spent),
+        seen_then=stream.seen_then if event.spent is None else stream.seen_in_all.prompt,
         denials=_united(stream.denials, event.denials),
         succeeded=stream.succeeded or (real and not _is_error(event)),
         failed_later=stream.failed_later or (stream.succeeded and _is_error(event)),
@@ -88,8 +89,11 @@ def _resulted(stream: Stream, event: StreamResulted) -> Stream:
 
 
 def _reset(stream: Stream, event: StreamReset) -> Stream:
-    closed = stream.closed if stream.peak is None else joined(stream.closed, stream.peak, add)
-    return change(stream, peak=None, closed=closed, reset=event, retried=None)
+    left = stream.left
+    if stream.peak is not None:
+        was = stream.reset.session if stream.reset else None
+        left = (*left, Left(session=was, spent=stream.peak))
+    return change(stream, peak=None, left=left, reset=event, retried=None)
 
 
 def _winner(held: StreamResulted | None, event: StreamResulted, *, real: bool) -> StreamResulted:

@@ -1,6 +1,7 @@
 """What a job's client has said, summed up."""
 
 from datetime import datetime
+from operator import add
 
 from attrs import field, frozen
 from immutables import Map
@@ -13,7 +14,15 @@ from forks_events.stream import (
     StreamRetried,
     StreamTurned,
 )
-from forks_events.values import NOTHING_SPENT, Spent, Usage, total
+from forks_events.values import NOTHING_SPENT, Spent, Usage, joined, total
+
+
+@frozen(kw_only=True)
+class Left:
+    """A session that was left for another one, and its counters then; None: it is the first."""
+
+    session: str | None
+    spent: Spent
 
 
 @frozen(kw_only=True)
@@ -35,7 +44,8 @@ class Stream:
         result: The last result that is one (see the reducer).
         peak: Per model the largest counters, and the largest cost, over all results since the
             conversation was last reset.
-        closed: What was counted before it was reset, all in all.
+        seen_then: Prompt tokens that had been seen at the last result that counted something.
+        left: The sessions that it was in before it was reset, and what was counted in each.
         reset: When it was last reset, and the session since, or None.
         denials: Tools denied, over all results.
         succeeded: Whether some result was no error.
@@ -54,11 +64,20 @@ class Stream:
     first_result: StreamResulted | None = None
     result: StreamResulted | None = None
     peak: Spent | None = None
-    closed: Spent = NOTHING_SPENT
+    seen_then: int = 0
+    left: tuple[Left, ...] = ()
     reset: StreamReset | None = None
     denials: tuple[str, ...] = ()
     succeeded: bool = False
     failed_later: bool = False
+
+    @property
+    def closed(self) -> Spent:
+        """What was counted before the conversation was last reset, all in all."""
+        whole = NOTHING_SPENT
+        for left in self.left:
+            whole = joined(whole, left.spent, add)
+        return whole
 
     @property
     def seen_in_all(self) -> Usage:

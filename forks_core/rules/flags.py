@@ -12,9 +12,10 @@ def is_error(result: StreamResulted) -> bool:
 
 
 def session_of(stream: Stream) -> str | None:
-    """The session that a client is in: as it introduced itself, or since it began anew."""
+    """The session that a client is in: since it began anew, as it introduced itself, or by its result."""
     opened = stream.opened.session if stream.opened else None
-    return (stream.reset.session if stream.reset else None) or opened
+    told = stream.result.session if stream.result else None
+    return (stream.reset.session if stream.reset else None) or opened or told
 
 
 def stream_flags(stream: Stream, session: str) -> tuple[Flag, ...]:

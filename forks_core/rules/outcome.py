@@ -76,7 +76,10 @@ class _Exit:
     stderr_kind: ErrorKind | None
 
 
-def conclude(
+_NO_WORK = Conclusion(status=Status.FAILED, reason=Reason.NO_RESULT, error_kind=ErrorKind.NO_WORK)
+
+
+def conclude(  # noqa: PLR0913 - a conclusion weighs all of it
     stream: Stream,
     *,
     model: str,
@@ -86,6 +89,7 @@ def conclude(
     stderr_kind: ErrorKind | None,
     imposed: Imposed | None,
     kill: KillRequested | None,
+    cost_usd: float | None = None,
 ) -> Conclusion:
     """Conclude a job.
 
@@ -98,6 +102,7 @@ def conclude(
         stderr_kind: What its standard error complains of, or None.
         imposed: What a supervisor or reaper decided itself, or None.
         kill: The recorded wish to end it, or None.
+        cost_usd: What this call alone cost, or None when that is unknown.
     """
     flags = (imposed.flags if imposed else ()) + stream_flags(stream, session)
     if imposed is not None and imposed.status not in {None, Status.OK}:
@@ -105,6 +110,8 @@ def conclude(
     ignored = imposed is not None or _is_ended_by(kill, exit_code)
     end = _Exit(code=0 if ignored else exit_code or 0, stderr_kind=stderr_kind)
     decided = _decide(stream, model, models_used, end)
+    if decided.status is Status.OK and _is_empty(stream, models_used, cost_usd):
+        decided = _NO_WORK
     if decided.status is Status.OK:
         late = (Flag.KILLED_AFTER_RESULT,) if _is_ended_by(kill, exit_code) else ()
         return evolve(decided, flags=once(flags + text_flags(stream) + late))
@@ -128,10 +135,6 @@ def _decide(stream: Stream, model: str, models_used: tuple[str, ...], end: _Exit
         return _failed_by(result)
     if end.code:
         return _exited(end, _stderr_kind(stream, end))
-    if _is_empty(stream, result, models_used):
-        return Conclusion(
-            status=Status.FAILED, reason=Reason.NO_RESULT, error_kind=ErrorKind.NO_WORK
-        )
     return Conclusion(status=Status.OK)
 
 
@@ -202,9 +205,10 @@ def _is_ended_by(kill: KillRequested | None, exit_code: int | None) -> bool:
     return kill is not None and signalled
 
 
-def _is_empty(stream: Stream, result: StreamResulted, models_used: tuple[str, ...]) -> bool:
-    nothing = stream.seen_in_all == Usage() and result.usage == Usage()
-    return nothing and not stream.turns and not models_used
+def _is_empty(stream: Stream, models_used: tuple[str, ...], cost_usd: float | None) -> bool:
+    counted = stream.result.usage if stream.result else Usage()
+    nothing = stream.seen_in_all == Usage() and counted == Usage()
+    return nothing and not stream.turns and not models_used and not cost_usd
 
 
 def _stderr_kind(stream: Stream, end: _Exit) -> ErrorKind | None:

@@ -146,7 +146,13 @@ class LaunchGate:
     retry_at: datetime | None = None
 
 
-def launch_gate(quota: Quota, now: datetime, *, stop: float = SEVEN_DAY_STOP) -> LaunchGate:
+def launch_gate(
+    quota: Quota,
+    now: datetime,
+    *,
+    stop: float = SEVEN_DAY_STOP,
+    overage: Overage = Overage.STOP,
+) -> LaunchGate:
     """Ask whether a study may be launched, of what was last read, however long ago.
 
     The first that holds: nothing was read of the seven-day window, unknown; it is used up to
@@ -157,6 +163,7 @@ def launch_gate(quota: Quota, now: datetime, *, stop: float = SEVEN_DAY_STOP) ->
         quota: All that was read; nothing may have been left out.
         now: The time to judge at.
         stop: Share of the seven-day window from which a launch is gated, inclusive.
+        overage: Whether a refused window counts while overage is paid for.
     """
     window = quota.windows.get(SEVEN_DAY)
     if window is None or window.utilization is None:
@@ -183,7 +190,8 @@ def launch_gate(quota: Quota, now: datetime, *, stop: float = SEVEN_DAY_STOP) ->
         reason = f"seven_day utilization {used:.3f} >= {stop} {told}"
         return evolve(found, action=Launching.GATED, reason=reason, retry_at=resets_at)
     refused_until = status_resets_at(quota)
-    if quota.status == REJECTED and (refused_until is None or refused_until > now):
+    refused = quota.status == REJECTED and not (quota.is_using_overage and overage is Overage.GO)
+    if refused and (refused_until is None or refused_until > now):
         reason = f"quota rejected ({quota.type}), resets {_minute(refused_until)}"
         return evolve(found, action=Launching.GATED, reason=reason, retry_at=refused_until)
     return found

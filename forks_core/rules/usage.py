@@ -118,7 +118,9 @@ def _basis(stream: Stream, counted: Spent, before: Spent | None) -> UsageBasis:
     if not _can_be_carried(counted if first is None or _is_zero(first) else first, before):
         return UsageBasis.FRESH
     fresh, carried = _total(counted).prompt, _total(_less(counted, before)).prompt
-    return _told_by_tokens(stream.seen_in_all.prompt, fresh, carried) or _told_by_version(stream)
+    # What was seen later, of a call that was ended then, is not counted yet.
+    seen = stream.seen_then or stream.seen_in_all.prompt
+    return _told_by_tokens(seen, fresh, carried) or _told_by_version(stream)
 
 
 def _can_be_carried(first: Spent, before: Spent) -> bool:

@@ -6,7 +6,7 @@ from forks_core.decider.ending import End
 from forks_core.registry import Job
 from forks_core.rules.outcome import Imposed
 from forks_core.system.open_run import OpenRun
-from forks_core.system.raw import printed
+from forks_core.system.raw import printed, stderr_flags
 
 
 def end_as_printed(run: OpenRun, job: Job, imposed: Imposed, **more: Any) -> End:
@@ -19,6 +19,7 @@ def end_as_printed(run: OpenRun, job: Job, imposed: Imposed, **more: Any) -> End
         more: Further fields of `End`.
     """
     found = printed(run.folder, job.spec.job)
+    flags = (*more.pop("flags", ()), *stderr_flags(run.folder, job.spec.job))
     return End(
         job=job.spec.job,
         said=found.said,
@@ -27,5 +28,6 @@ def end_as_printed(run: OpenRun, job: Job, imposed: Imposed, **more: Any) -> End
         stderr_kind=found.stderr_kind,
         imposed=imposed,
         note=run.has_note(job),
+        flags=flags,
         **more,
     )

@@ -90,7 +90,8 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
     quota = open_account("study preflight").registry.quotas
     account = run.require_init().settings.account
     now = run.live.clock.now()
-    gate = launch_gate(quota.get(account, UNREAD), now, stop=plan.seven_day_stop)
+    known = quota.get(account, UNREAD)
+    gate = launch_gate(known, now, stop=plan.seven_day_stop, overage=plan.overage)
     looks = (
         *_client_looks(launches),
         _disk(run, plan),

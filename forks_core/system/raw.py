@@ -5,7 +5,7 @@ import os
 
 from attrs import frozen
 
-from forks_core.claude.errors import classify_stderr
+from forks_core.claude.errors import classify_stderr, gave_work_up
 from forks_core.claude.stream import parse
 from forks_core.reducer.stream import summed
 from forks_core.registry import Stream
@@ -13,7 +13,7 @@ from forks_core.system.files import sync_folder
 from forks_core.system.state_folder import StateFolder
 from forks_events import Said
 from forks_events.jobs import Text
-from forks_events.words import ErrorKind
+from forks_events.words import ErrorKind, Flag
 
 _STDERR_TAIL = 64 * 1024
 
@@ -65,6 +65,11 @@ def stderr_tail(folder: StateFolder, job: str) -> str:
     path = folder.stderr(job)
     data = path.read_bytes() if path.exists() else b""
     return data[-_STDERR_TAIL:].decode(errors="replace")
+
+
+def stderr_flags(folder: StateFolder, job: str) -> tuple[Flag, ...]:
+    """What a job's standard error says that is worth a look, whatever the status is."""
+    return (Flag.KILLED_WORK,) if gave_work_up(stderr_tail(folder, job)) else ()
 
 
 def stderr_kind(folder: StateFolder, job: str) -> ErrorKind | None:

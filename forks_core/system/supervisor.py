@@ -26,7 +26,7 @@ from forks_core.system.impositions import FAILED, IMPOSED, launch_error
 from forks_core.system.listener import Listener
 from forks_core.system.open_run import OpenRun
 from forks_core.system.processes import myself, survivors
-from forks_core.system.raw import digest, stderr_kind
+from forks_core.system.raw import digest, stderr_flags, stderr_kind
 from forks_core.system.supervised import Over, Supervised
 from forks_events.quota import QuotaRead
 from forks_events.words import Flag, Kind
@@ -219,7 +219,7 @@ class Supervisor:
             wall_s=self._wall_s,
             head=git.head(Path(mine.cwd)) if mine.spec.kind is Kind.TRAIN else None,
             note=self._run.has_note(mine.job),
-            flags=self._flags,
+            flags=(*self._flags, *stderr_flags(folder, self._name)),
         )
         mine.insist(command)
         mine.pass_on()

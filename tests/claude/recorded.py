@@ -71,6 +71,7 @@ def concluded(version: str, scenario: str, imposed: Imposed | None = None) -> Co
         model=MODEL,
         session=told_session(version, scenario),
         models_used=reckoned(version, scenario).models_used,
+        cost_usd=reckoned(version, scenario).cost_usd,
         exit_code=told["exit_code"],
         stderr_kind=classify_stderr(told["stderr"]),
         imposed=imposed,

@@ -109,6 +109,7 @@ STDERR = [
 ]
 
 
+@pytest.mark.rule("E6", "D14")
 class TestLimitTexts:
     """A limit that was hit is told in many wordings; warnings and news of credits are no limit."""
 
@@ -132,6 +133,7 @@ class TestWords:
         assert classify(text) is kind
 
 
+@pytest.mark.rule("D14")
 class TestFields:
     """Fields are believed before words."""
 
@@ -158,6 +160,7 @@ class TestFields:
         assert set(E) - told == {E.NO_WORK, E.OTHER}
 
 
+@pytest.mark.rule("D14")
 class TestStandardError:
     """A client that cannot start says why on standard error."""
 
@@ -167,6 +170,7 @@ class TestStandardError:
         assert classify_stderr(text) is kind
 
 
+@pytest.mark.rule("D14")
 class TestLimitEnds:
     """When a limit ends is read where its text tells the whole date."""
 

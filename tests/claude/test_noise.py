@@ -15,6 +15,7 @@ from tests.claude.lines import (
 )
 
 
+@pytest.mark.rule("B22.1")
 class TestNoise:
     """What is no JSON object, or of an unknown type, is passed over; nothing is raised."""
 

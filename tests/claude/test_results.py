@@ -96,6 +96,7 @@ class TestResulted:
         event = resulted(line)
         assert (event.text_bytes, event.error_kind) == (None, ErrorKind.OTHER)
 
+    @pytest.mark.rule("D16")
     def test_denials(self) -> None:
         """A call that was denied counts once, also when later results list it again."""
 
@@ -117,6 +118,7 @@ class TestResulted:
         assert (event.subtype, event.is_error, event.num_turns) == ("unknown", False, None)
 
 
+@pytest.mark.rule("E6", "D14")
 class TestLimits:
     """A window that was announced as exhausted explains the error after it, and when it ends."""
 

@@ -39,6 +39,7 @@ class TestTimes:
         (event,) = Parser(JOB).feed(wire(says()), NOON)
         assert (event.at, event.seen_at) == (NOON, NOON)
 
+    @pytest.mark.rule("B22.5")
     def test_read_afterwards(self) -> None:
         """Without it the time is fixed, so that reading again gives the same."""
         (event,) = events(says())
@@ -48,6 +49,7 @@ class TestTimes:
 class TestOpened:
     """The first introduction counts; the client repeats it before every turn."""
 
+    @pytest.mark.rule("B22.2")
     def test_first_only(self) -> None:
         """A second one gives no event."""
         (event,) = events(init(), init(session_id="other"))
@@ -55,6 +57,7 @@ class TestOpened:
         assert event.session == SESSION
         assert event.parser == PARSER
 
+    @pytest.mark.rule("B24.3")
     def test_runtime(self) -> None:
         """What the prompt is made of is told in a form without order."""
         (event,) = events(
@@ -95,6 +98,7 @@ class TestOpened:
         assert event.mcp_failed == ("a", "b", "e")
 
 
+@pytest.mark.rule("B22.3", "D16")
 class TestTurns:
     """A distinct response is one turn, however many lines tell it and wherever they stand."""
 
@@ -166,6 +170,7 @@ class TestRetried:
         assert (event.attempt, event.delay_ms, event.error_status) == (1, 60000, None)
 
 
+@pytest.mark.rule("B22.2", "D6")
 class TestRefused:
     """A refused model is announced by a restriction, or by a warning that says so."""
 

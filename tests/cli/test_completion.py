@@ -57,10 +57,18 @@ class TestBash:
 
     def test_verbs(self, bash: Bash) -> None:
         """All of them, and those that begin so."""
-        assert set(SUMMARIES) <= bash.completes("")
+        assert {name.split()[0] for name in SUMMARIES} <= bash.completes("")
         assert bash.completes("co") == {"continue", "completion"}
         assert bash.completes("exp") == {"expire"}
         assert bash.completes("x") == set()
+
+    def test_second_words(self, bash: Bash) -> None:
+        """Behind the first word of two the second ones are offered, with the options of each."""
+        assert bash.completes("study", "") >= {"check", "schedule"}
+        assert bash.completes("study", "sch") == {"schedule"}
+        assert bash.completes("stu") == {"study"}
+        assert bash.completes("study", "schedule", "--a") == {"--account"}
+        assert bash.completes("study", "check", "--a") == set()
 
     @pytest.mark.parametrize(
         ("verb", "options"),
@@ -94,7 +102,8 @@ class TestScripts:
         content = ok(run.ask_words("completion", shell))
         assert set(content) == {"shell", "script"}
         assert content["shell"] == shell
-        assert all(verb in content["script"] for verb in SUMMARIES)
+        words = {word for verb in SUMMARIES for word in verb.split()}
+        assert all(word in content["script"] for word in words)
         assert not run.state.exists()
 
     @pytest.mark.parametrize("shell", ["bash", "zsh"])

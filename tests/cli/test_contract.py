@@ -195,7 +195,7 @@ class TestHelp:
     @pytest.mark.parametrize("verb", SUMMARIES)
     def test_of_a_verb(self, run: Run, verb: str) -> None:
         """Each verb has a help of its own, which wins over whatever else is wrong."""
-        said = run.ask_words(verb, "--bogus", "--help")
+        said = run.ask_words(*verb.split(), "--bogus", "--help")
         assert said.code == 0
         assert said.content["help"].startswith(f"usage: forks {verb}")
 

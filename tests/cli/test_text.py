@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from forks_cli.main import answer, as_text, wants_text
 from forks_cli.text import render
-from forks_cli.verbs import SUMMARIES
+from forks_cli.verbs import GROUPS, SUMMARIES
 from tests.cli.terminal import on_a_terminal
 from tests.driver import Run, ok
 from tests.log_view import Line
@@ -424,7 +424,8 @@ class TestViews:
     def test_help(self, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
         """Help is as it was laid out, fits, and tells no default that says nothing."""
         monkeypatch.setenv("COLUMNS", str(columns))
-        for words in (["--help"], *([verb, "--help"] for verb in SUMMARIES)):
+        verbs = [verb.split() for verb in (*SUMMARIES, *GROUPS)]
+        for words in (["--help"], *([*verb, "--help"] for verb in verbs)):
             text = as_text(words, answer(words).content)
             assert text.startswith("usage: forks")
             assert "None" not in text

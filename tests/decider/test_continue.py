@@ -46,7 +46,7 @@ def continued(world: World, command: Continue) -> JobCreated:
 class TestContinue:
     """A fork's session goes on, on the fork's terms."""
 
-    @pytest.mark.rule("B17.6")
+    @pytest.mark.rule("B17.6", "B25.10")
     def test_it_takes_over_what_the_fork_was(self) -> None:
         """Base, session, mode and paths are the fork's; the counters are its session's own."""
         world = forked()
@@ -133,6 +133,7 @@ class TestContinue:
         said = (opened("j0003", "s-2"), turned("j0003", world.now))
         assert isinstance(world.do(Hear(job="j0003", after=0, said=said))[-1], BaseHit)
 
+    @pytest.mark.rule("B25.10")
     def test_its_cost_is_its_own(self) -> None:
         """What its session's counters held before is taken off."""
         world = forked()

@@ -39,6 +39,7 @@ def ended(world: World, command: End) -> JobEnded:
     return next(event for event in world.do(command) if isinstance(event, JobEnded))
 
 
+@pytest.mark.rule("B25.7")
 class TestSession:
     """A job's session is the one that its client reported."""
 
@@ -48,6 +49,7 @@ class TestSession:
         assert ended(forked(), end("j0002")).session == "s-2"
 
 
+@pytest.mark.rule("B25.7")
 class TestWallTime:
     """How long it took is told by the supervisor, else reckoned, in tenths of a second."""
 
@@ -71,6 +73,7 @@ class TestWallTime:
         assert ended(world, end("j0002")).wall_s == 0.0
 
 
+@pytest.mark.rule("B24.4")
 class TestDrift:
     """What had drifted at the launch, and what the client reported, are told together."""
 
@@ -88,6 +91,7 @@ class TestDrift:
         assert ended(forked(), end("j0002", (opened("j0002", "s-2"),))).drift == ()
 
 
+@pytest.mark.rule("B25.5")
 class TestFlags:
     """Flags stay in the order in which they were raised, each once."""
 
@@ -118,6 +122,7 @@ class TestFlags:
         assert ended(world, end("j0001", said)).flags == flags
 
 
+@pytest.mark.rule("B25.7")
 class TestNote:
     """Whether the note is there is seen by whoever ends the job."""
 
@@ -127,6 +132,7 @@ class TestNote:
         assert ended(forked(), evolve(end("j0002"), note=True)).note is True
 
 
+@pytest.mark.rule("B25.12")
 class TestBase:
     """What a training makes of its base."""
 

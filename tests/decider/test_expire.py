@@ -63,6 +63,7 @@ class TestExpire:
         with pytest.raises(Refused, match="base exists"):
             world.do(Train(base="main", call=call("s-9")))
 
+    @pytest.mark.rule("B25.12")
     def test_a_training_that_ends_later_leaves_it_retired(self) -> None:
         """The job is booked; the base gets nothing of it."""
         world = World()

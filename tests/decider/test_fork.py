@@ -35,7 +35,7 @@ def fork(world: World, command: Fork) -> JobCreated:
 class TestFork:
     """A fork starts from an active base, on the base's launch."""
 
-    @pytest.mark.rule("B14.5", "B16.7")
+    @pytest.mark.rule("B14.5", "B16.7", "B22.6")
     def test_it_knows_what_it_starts_from(self) -> None:
         """Parent, its counters, context and warmth are taken when the fork is decided."""
         world = trained()
@@ -150,6 +150,7 @@ class TestTheEndOfAFork:
         assert isinstance(counted, SessionCounted)
         assert (counted.session, counted.spent.cost_usd) == ("s-2", 0.11)
 
+    @pytest.mark.rule("B25.6")
     @pytest.mark.parametrize(
         ("read", "verdict"), [(15_012, Cache.HIT), (7_000, Cache.PARTIAL), (0, Cache.MISS)]
     )
@@ -163,7 +164,7 @@ class TestTheEndOfAFork:
         assert ended.cache is verdict
         assert (Flag.COLD_START in ended.flags) == (verdict is not Cache.HIT)
 
-    @pytest.mark.rule("B21.7")
+    @pytest.mark.rule("B21.7", "B25.11")
     def test_the_first_response_hits_the_base_at_once(self) -> None:
         """The base is warm again from a fork's first response on, before the fork ends."""
         world = trained()

@@ -89,7 +89,7 @@ class TestHearing:
         world.do(Hear(job="j0002", after=0, said=(opened("j0002", "s-2"),)))
         assert world.do(Hear(job="j0002", after=2, said=(turned("j0002"),))) == ()
 
-    @pytest.mark.rule("B21.7")
+    @pytest.mark.rule("B21.7", "B24.6", "B25.11")
     def test_only_a_later_response_of_its_own_hits_the_base(self) -> None:
         """A subagent's response reads another prefix, and an older one tells nothing new."""
         world = forked()
@@ -188,6 +188,7 @@ class TestLost:
         world.do(Beat(job="j0002", output_at=None, flags=()))
         assert world.do(end("j0002", imposed=LOST, exit_code=None)) == ()
 
+    @pytest.mark.rule("D8")
     def test_a_lost_job_with_a_result_is_booked(self) -> None:
         """Its status stays lost, its cost is known, and a flag says why."""
         world = forked()
@@ -216,7 +217,7 @@ AFTER_THE_END: list[Command] = [
 ]
 
 
-@pytest.mark.rule("B21.10")
+@pytest.mark.rule("B21.10", "B26.1", "B26.2")
 @pytest.mark.parametrize("command", AFTER_THE_END, ids=lambda command: type(command).__name__)
 def test_nothing_is_said_of_a_job_that_has_ended(command: Command) -> None:
     """A job ends once, and nobody has a say in it afterwards."""

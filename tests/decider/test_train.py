@@ -63,6 +63,7 @@ class TestTrain:
 class TestTheEndOfATraining:
     """Ok makes the base active; any other end fails it, and its name is free again."""
 
+    @pytest.mark.rule("B22.6", "B25.11", "B25.12", "D10")
     def test_ok_makes_it_active(self) -> None:
         """The end, the counters, the base and its hit are said together."""
         world = World()
@@ -85,7 +86,7 @@ class TestTheEndOfATraining:
         assert hit == BaseHit(at=world.now, base="main", hit_at=seen_at)
         assert isinstance(world.registry.bases["main"].state, Active)
 
-    @pytest.mark.rule("B15.3")
+    @pytest.mark.rule("B15.3", "B25.12", "D10")
     def test_any_other_end_fails_it_and_frees_the_name(self) -> None:
         """A failed base can be trained again under the same name, by another job."""
         world = World()

@@ -60,6 +60,7 @@ def row(*events: Event, ttl_s: int = 3600, now: float = 10) -> dict[str, Any]:
     return base_row(state, state.bases["api"], ttl_s, at(now))
 
 
+@pytest.mark.rule("B25.13")
 class TestStatus:
     """A base is training, then active or failed."""
 

@@ -68,7 +68,7 @@ def row(*events: Event, now: float = 10) -> dict[str, Any]:
     return job_row(state, state.jobs["j0001"], at(now), LOST_AFTER_S)
 
 
-@pytest.mark.rule("B14.7")
+@pytest.mark.rule("B14.7", "B25.1")
 class TestStatus:
     """A job is created until its client runs, then running, then what it ended as."""
 
@@ -150,6 +150,7 @@ class TestRow:
         made = row(launched(), started(), turned("j0001", 5), beat("j0001", 19, output=18), now=20)
         assert made["last_event_s_ago"] == 2.0
 
+    @pytest.mark.rule("B25.9", "B25.10")
     def test_ended(self) -> None:
         """Who is over has its end's words, and nothing of a living one."""
         end = ended(

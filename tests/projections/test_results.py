@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from immutables import Map
 
@@ -71,10 +72,12 @@ def told(**fields: Any) -> dict[str, Any]:
 class TestResult:
     """A result says how the job ended, what it cost, and where its traces lie."""
 
+    @pytest.mark.rule("B25.8")
     def test_keys(self) -> None:
         """Every key is there, whatever is known."""
         assert told().keys() >= RESULT
 
+    @pytest.mark.rule("B25.9")
     def test_money_and_tokens(self) -> None:
         """Six columns of tokens, the money of this call alone, and how they were reckoned."""
         used = Usage(
@@ -128,12 +131,14 @@ class TestResult:
         assert (made["cache"], made["fingerprint"]) == ("miss", "drift:binary")
         assert (made["base_state"], made["model_requested"]) == ("warm", "claude-opus-4-5")
 
+    @pytest.mark.rule("B25.7", "D16")
     def test_denials(self) -> None:
         """How many times tools were denied, and which ones."""
         made = told(denials=("Write", "Bash", "Write"))
         assert made["denials"] == 3
         assert made["denied_tools"] == ["Bash", "Write"]
 
+    @pytest.mark.rule("B25.7", "D16")
     def test_turns(self) -> None:
         """Turns are distinct responses; the client's own count has a key of its own."""
         made = told(turns=4, num_turns=7)

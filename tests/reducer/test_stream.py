@@ -1,5 +1,6 @@
 """How a stream moves."""
 
+import pytest
 from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def tokens(heard: Stream) -> int:
     return sum(of.usage.prompt for of in heard.peak.models.values()) if heard.peak else 0
 
 
+@pytest.mark.rule("B22.3", "D16")
 class TestTurns:
     """Turns, the first and the last response are the main thread's; what was seen is everybody's."""
 
@@ -102,6 +104,7 @@ class TestRetried:
         assert stream(RETRY, failure()).retried is None
 
 
+@pytest.mark.rule("B22.4")
 class TestResult:
     """The last result wins, but a later one that is no real turn never replaces a real one."""
 
@@ -201,6 +204,7 @@ class TestPeak:
         )
 
 
+@pytest.mark.rule("D16")
 class TestDenials:
     """Denials are united over all results, and a list that repeats itself counts once."""
 

@@ -13,6 +13,7 @@ from forks_events.words import Cache, Warmth
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
+@pytest.mark.rule("B24.1")
 class TestVerdict:
     """A first response that reads nine tenths of its base's context is a hit, any less partial."""
 
@@ -38,6 +39,7 @@ class TestVerdict:
         assert verdict(None, 1000) is None
 
 
+@pytest.mark.rule("B24.2")
 class TestWarmth:
     """A prefix is warm until the last tenth of its life, at least until its last two minutes."""
 
@@ -81,6 +83,7 @@ class TestDrift:
 
     BASE = {"tools": "x", "permissionMode": "dontAsk", "agents": "a"}  # noqa: RUF012 - it stays
 
+    @pytest.mark.rule("B24.4")
     def test_differing(self) -> None:
         """Every differing field is named, sorted, one that is missing too."""
         told = {"tools": "y", "permissionMode": "plan", "plugins": "p"}
@@ -88,6 +91,7 @@ class TestDrift:
         assert runtime_drift(told, self.BASE, "dontAsk") == expected
         assert runtime_drift(self.BASE, self.BASE, "plan") == ()
 
+    @pytest.mark.rule("B24.4")
     @pytest.mark.parametrize("base", [None, {}])
     def test_without_a_base(self, base: dict[str, str] | None) -> None:
         """Only the permission mode is judged, where it is told."""
@@ -95,17 +99,20 @@ class TestDrift:
         assert runtime_drift(self.BASE, base, "plan") == ("permissionMode",)
         assert runtime_drift({"tools": "x"}, base, "plan") == ()
 
+    @pytest.mark.rule("B24.3")
     @pytest.mark.parametrize("told", [None, {}])
     def test_nothing_reported(self, told: dict[str, str] | None) -> None:
         """A client that never introduced itself did not drift."""
         assert runtime_drift(told, self.BASE, "plan") == ()
 
+    @pytest.mark.rule("B24.5")
     def test_text(self) -> None:
         """The names are sorted and told once."""
         assert fingerprint_text(()) == "ok"
         assert fingerprint_text(["tools", "binary", "tools"]) == "drift:binary,tools"
 
 
+@pytest.mark.rule("B25.6")
 class TestColdStart:
     """A start is cold when the base was, or when the cache missed without a drift to explain it."""
 

@@ -23,6 +23,7 @@ from tests.claude.lines import (
 from tests.rules.calls import GOOD, OK, RESTRICTED, end
 
 
+@pytest.mark.rule("B25.2", "D6")
 class TestModelRefused:
     """A refused model fails the job first of all."""
 
@@ -76,6 +77,7 @@ class TestModelRefused:
         assert end(stream(init(), RESTRICTED), models_used=("a",)).detail == "other"
 
 
+@pytest.mark.rule("B25.2")
 class TestNoResult:
     """Without a result a job failed, by the exit code when it is not zero."""
 
@@ -128,6 +130,7 @@ class TestNoResult:
         assert end(heard, exit_code=137).error_kind is kind
 
 
+@pytest.mark.rule("B25.2", "D6")
 class TestIsError:
     """An error result failed the job, by its flag, its subtype, or what ended it."""
 
@@ -175,6 +178,7 @@ class TestIsError:
         assert end(stream(init(), says(), result(num_turns=108))) == OK
 
 
+@pytest.mark.rule("B25.2")
 class TestExitCode:
     """A good result of a client that exits with an error is a failure."""
 

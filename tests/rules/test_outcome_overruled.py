@@ -24,6 +24,7 @@ from tests.claude.lines import (
 from tests.rules.calls import GOOD, KILL, OK, RESTRICTED, end
 
 
+@pytest.mark.rule("B25.3")
 class TestKill:
     """A wish to kill turns all but ok into killed."""
 
@@ -78,6 +79,7 @@ class TestKill:
 class TestImposed:
     """Whoever ended the job itself has said how."""
 
+    @pytest.mark.rule("B25.2")
     def test_kept(self) -> None:
         """Status, reason, detail and kind are theirs, whatever the stream holds."""
         imposed = Imposed(
@@ -96,6 +98,7 @@ class TestImposed:
                 flags=(Flag.STALLED,),
             )
 
+    @pytest.mark.rule("B25.2", "D8")
     def test_lost(self) -> None:
         """A lost job stays lost, and a result that is there is told."""
         lost = Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD)
@@ -112,6 +115,7 @@ class TestImposed:
         assert end(stream(failure()), imposed=helped, exit_code=-9).reason is Reason.IS_ERROR
 
 
+@pytest.mark.rule("B25.5")
 class TestFlags:
     """Flags tell what is worth a look, whatever the status says; each once, in order."""
 
@@ -158,6 +162,7 @@ class TestLaws:
     CODES = st.sampled_from([0, 1, -9, 143, None])
     KILLS = st.sampled_from([None, KILL])
 
+    @pytest.mark.rule("B25.4")
     @settings(deadline=None)
     @given(LINES, CODES, KILLS)
     def test_law_ok_has_no_reason(
@@ -179,6 +184,7 @@ class TestLaws:
         assert killed.status in {Status.OK, Status.KILLED}
         assert killed.status is not Status.OK or end(heard, exit_code=0).status is Status.OK
 
+    @pytest.mark.rule("B25.4")
     def test_reachability(self) -> None:
         """All reasons that a stream can give are reached."""
         drawn = st.tuples(self.LINES, self.CODES, self.KILLS)

@@ -15,6 +15,7 @@ from tests.rules.calls import BASE, NEW, OLD, UNKNOWN, call
 class TestFirst:
     """A fresh session's counters are the call's own."""
 
+    @pytest.mark.rule("B23.1", "B23.4", "D7")
     def test_first(self) -> None:
         """All is as counted, and is what the next call starts from."""
         told = reckon(call(0.25, {MODEL: counted(1, 2, 3, 4)}, 6), None)
@@ -42,6 +43,7 @@ class TestFirst:
         assert reckon(call(None, {MODEL: counted(1)}, 1), None).cost_usd is None
 
 
+@pytest.mark.rule("D7")
 class TestPossible:
     """Carried is possible when the first result has at least the parent's of everything."""
 
@@ -89,6 +91,7 @@ class TestPossible:
         assert reckon(call(0.6, {MODEL: counted(30, 1000)}, 20), before).basis is UsageBasis.CARRIED
 
 
+@pytest.mark.rule("D7")
 class TestArbiter:
     """Where carried is possible the responses that were seen decide, and then the version."""
 
@@ -135,6 +138,7 @@ class TestArbiter:
         assert reckon(heard, BASE).basis is UsageBasis.CARRIED
 
 
+@pytest.mark.rule("B23.2", "B23.4", "D7")
 class TestCarried:
     """A carried call used what was added to its parent's counters."""
 

@@ -20,6 +20,7 @@ COUNTS = st.integers(0, 3000)
 class TestLowerBound:
     """Without counters the tokens are a lower bound from what was seen, and the cost is unknown."""
 
+    @pytest.mark.rule("B23.5", "D7")
     def test_no_result(self) -> None:
         """Prompt tokens of distinct responses; their output is not believed."""
         heard = stream(
@@ -58,6 +59,7 @@ class TestLowerBound:
         assert (told.usage, told.cost_usd) == (Usage(input=30, output=13), 0.1)
 
 
+@pytest.mark.rule("B23.1", "D7")
 class TestLifetimes:
     """How long writes live is told by the counters, else by the responses, within the whole."""
 
@@ -81,6 +83,7 @@ class TestLifetimes:
             assert (told.cache_creation_1h, told.cache_creation_5m) == expected
 
 
+@pytest.mark.rule("B23.3", "D7")
 class TestMismatch:
     """More prompt tokens seen than booked are a mismatch; fewer are subagents and helpers."""
 

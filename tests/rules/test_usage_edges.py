@@ -103,6 +103,7 @@ class TestBooked:
         used = reckon(call(0.1, {MODEL: counted(10), LONG: counted(20)}, 30), None).usage
         assert used == Usage(input=30)
 
+    @pytest.mark.rule("B23.2")
     @pytest.mark.parametrize(
         ("before", "after", "used"),
         [
@@ -134,6 +135,7 @@ class TestBooked:
         told = reckon(call(0.6, {MODEL: counted(10), LONG: counted(30)}, 20), first.carry)
         assert (told.basis, told.models_used) == (CARRIED, (LONG,))
 
+    @pytest.mark.rule("B23.2")
     def test_order(self) -> None:
         """The models are told in the order of the alphabet."""
         names = [f"m{number}" for number in range(9)]

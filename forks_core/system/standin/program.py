@@ -14,6 +14,7 @@ from forks_core.system.standin import flags as command_line
 from forks_core.system.standin import lines, script, shell, steps
 from forks_core.system.standin.cache import Cache, Launch
 from forks_core.system.standin.call import Call, Terms
+from forks_core.system.standin.calls import home
 from forks_core.system.standin.dialect import DEFAULT_VERSION, Dialect, dialect
 from forks_core.system.standin.flags import Flags, UsageError
 from forks_core.system.standin.ledger import Ledger
@@ -55,7 +56,7 @@ def _answer(flags: Flags, environment: Mapping[str, str]) -> int:
     told = script.find(prompt, environment)
     steps.check(told)
     speech = dialect(str(told.options.get("version", version)))
-    sessions = Sessions(_home(environment))
+    sessions = Sessions(home(environment))
     session = _session(flags, sessions, speech)
     ledger = _ledger(session, told, speech, environment)
     call = Call(_terms(flags, told, speech, environment), session, sessions, ledger)
@@ -75,11 +76,6 @@ def _prompt(flags: Flags) -> str:
             "or as a prompt argument when using --print"
         )
     return prompt
-
-
-def _home(environment: Mapping[str, str]) -> Path:
-    named = environment.get("FORKS_STANDIN_HOME")
-    return Path(named) if named else Path.home() / ".forks-standin"
 
 
 def _session(flags: Flags, sessions: Sessions, speech: Dialect) -> Session:
@@ -128,13 +124,13 @@ def _ledger(
 def _terms(flags: Flags, told: Script, speech: Dialect, environment: Mapping[str, str]) -> Terms:
     lifetime = environment.get("CLAUDE_CODE_PROMPT_CACHE_TTL", "1h")
     ttl_s = environment.get("FORKS_STANDIN_CACHE_TTL_S", _TTL_S.get(lifetime, 3600.0))
-    home = _home(environment)
+    folder = home(environment)
     budget, turns = flags.one("--max-budget-usd"), flags.one("--max-turns")
     return Terms(
-        home=home,
+        home=folder,
         dialect=speech,
         launch=_launch(flags, told, speech),
-        cache=Cache(home, float(told.options.get("ttl_s", ttl_s))),
+        cache=Cache(folder, float(told.options.get("ttl_s", ttl_s))),
         one_hour=lifetime != "5m",
         forced=told.options.get("cache"),
         shuffle=bool(told.options.get("shuffle", speech.shuffles)),

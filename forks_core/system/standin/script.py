@@ -3,12 +3,18 @@
 It is a JSON document `{"steps": [...], ...options}`, given in a fenced block of the prompt whose
 language is `standin`, or in the file that FORKS_STANDIN_SCRIPT names; the prompt wins, and of
 several blocks the last. A step is an object with one key, its verb.
+
+Or it is `{"calls": [script, script, ...]}`: the n-th call that is given this very text follows the
+n-th script, the last one for ever. Calls are counted in the stand-in's home, also those that are
+ended early; whoever asks only for the version is not counted.
 """
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from forks_core.system.standin import calls
 
 _FENCE = "```standin"
 _OPTIONS = frozenset(
@@ -37,9 +43,14 @@ def find(prompt: str, environment: Mapping[str, str]) -> Script:
     else:
         return Script([], {})
     try:
-        return _read(json.loads(text))
+        document = json.loads(text)
     except json.JSONDecodeError as error:
         raise ScriptError(f"the script is not JSON: {error}") from error
+    if not isinstance(document, dict) or "calls" not in document:
+        return _read(document)
+    # All of them are looked at by every call: a mistake shows at once, not in the n-th.
+    scripts = _several(document)
+    return scripts[min(calls.count(calls.home(environment), text), len(scripts) - 1)]
 
 
 def _file(path: Path) -> str:
@@ -47,6 +58,13 @@ def _file(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise ScriptError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _several(document: dict[str, Any]) -> list[Script]:
+    scripts = document["calls"]
+    if len(document) > 1 or not isinstance(scripts, list) or not scripts:
+        raise ScriptError("calls is a list of scripts, and all there is")
+    return [_read(script) for script in scripts]
 
 
 def _read(document: Any) -> Script:
