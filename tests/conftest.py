@@ -10,6 +10,7 @@ from tests.driver import Run
 
 MakeRun = Callable[..., Run]
 MUTATION = "mutation"
+BENCHMARK = frozenset("AER")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -17,6 +18,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "rule(*ids): proves these rules of tests/rules.toml")
     text = f"{MUTATION}: judges every mutant (-m {MUTATION} or FORKS_MUTATION=1 selects it)"
     config.addinivalue_line("markers", text)
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let ``-k benchmark`` find whatever proves a rule of the benchmark: those of A, E and R."""
+    proved = [rule for mark in item.iter_markers("rule") for rule in mark.args]
+    if any(rule[0] in BENCHMARK for rule in proved):
+        item.extra_keyword_matches.add("benchmark")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

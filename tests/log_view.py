@@ -73,11 +73,11 @@ class LogView:
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     def snapshot(self) -> dict[str, bytes | None]:
-        """Every byte of the state folder, but the lock's; folders are None."""
+        """Every byte of the state folder, but of locks and the cache; folders are None."""
         return {
             str(path.relative_to(self.state)): path.read_bytes() if path.is_file() else None
             for path in sorted(self.state.rglob("*"))
-            if path.suffix != ".lock"
+            if path.suffix != ".lock" and path.parent.name != "cache"
         }
 
     def wait_for(self, condition: Callable[[], bool], within_s: float = BOUND_S) -> None:

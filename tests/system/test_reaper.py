@@ -112,8 +112,8 @@ class TestLost:
         assert end["cost_usd"] > 0
         assert end["raw"]["bytes"] == len(short.raw(job))
         order = short.kinds(job)
-        assert order[-3:] == ["StreamTurned", "StreamResulted", "JobEnded"]
-        commits = {line["commit"] for line in short.log() if line["type"] in order[-3:]}
+        assert order[-4:] == ["StreamTurned", "QuotaRead", "StreamResulted", "JobEnded"]
+        commits = {line["commit"] for line in short.log() if line["type"] in order[-4:]}
         assert len(commits) == 1
         assert not is_alive(client)
 

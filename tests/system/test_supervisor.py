@@ -27,6 +27,7 @@ class TestOrder:
             "ClientStarted",
             "StreamOpened",
             "StreamTurned",
+            "QuotaRead",
             "StreamTurned",
             "StreamTurned",
             "StreamResulted",

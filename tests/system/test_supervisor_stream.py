@@ -3,18 +3,19 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from forks_core.claude.stream import parse
+from forks_events import Said
 from forks_events.codec import unstructure
 from tests.conftest import MakeRun
 from tests.driver import Run, ok
 from tests.log_view import Line
 from tests.shell_client import use_shell
 
-STREAM = ("StreamOpened", "StreamTurned", "StreamRetried", "StreamRefused", "StreamResulted")
+STREAM = {kind.__name__ for kind in get_args(Said)}
 
 
 def told(path: Path, *lines: bytes) -> str:
@@ -79,6 +80,7 @@ class TestVerbatim:
         job = inited.trained(
             *({"retry": 2}, {"say": "one"}, {"subagent": "two"}, {"deny": "ls"}),
             *({"second_result": "three"}, {"tool": "true"}),
+            {"line": {"type": "conversation_reset", "trigger": "clear"}},
         )
         said = said_in_log(inited, job)
         assert said == said_in_raw(inited, job)
