@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forks_core.errors import Refused
-from forks_core.rules.paths import Platform, normalise, state_folder
+from forks_core.rules.paths import Platform, normalise, state_folder, study_folder
 from tests.projections.builders import reached
 
 WINDOWS = Platform.WINDOWS
@@ -177,3 +177,28 @@ class TestStateFolder:
         with pytest.raises(Refused, match=r"^--run must name the run log \.md file$") as refused:
             state_folder(run)
         assert refused.value.fields == {"run": run}
+
+
+@pytest.mark.rule("E10")
+class TestStudyFolder:
+    """A study is a run: its state folder is its file's path without ``.toml``, and ``-forks``."""
+
+    @pytest.mark.parametrize(
+        ("file", "expected"),
+        [("/w/s.toml", "/w/s-forks"), ("/w/S.TOML", "/w/S-forks"), ("/w/a.b.toml", "/w/a.b-forks")],
+    )
+    def test_told(self, file: str, expected: str) -> None:
+        """In whatever case, and by whichever name of the two it is asked for."""
+        assert study_folder(file) == state_folder(file) == expected
+
+    @pytest.mark.parametrize("file", ["/w/s.md", "/w/.toml", "/w/s.toml.bak", "/w/stoml"])
+    def test_refused(self, file: str) -> None:
+        """Any other name is refused."""
+        with pytest.raises(Refused, match="^a study is a .toml file$") as told:
+            study_folder(file)
+        assert told.value.fields == {"file": file}
+
+    def test_a_run_is_no_study(self) -> None:
+        """A file that has no name before its suffix is none for a run either."""
+        with pytest.raises(Refused, match="^a study is a .toml file$"):
+            state_folder("/w/.toml")
