@@ -60,6 +60,7 @@ def _schedule(opened: OpenRun, *, account: str | None, lab: bool) -> bool:
             state=str(opened.folder.path),
         )
     opened.folder.create(read_text(PREAMBLE, "preamble").encode())
+    opened.folder.create_work()
     command = Schedule(
         run=str(uuid.uuid4()),
         forks_version=VERSION,

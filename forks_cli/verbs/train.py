@@ -6,7 +6,7 @@ from pathlib import Path
 from forks_cli.answer import Answer
 from forks_cli.housekeeping import keep_house
 from forks_cli.parser import add_run
-from forks_core.decider.train import Train, check_train
+from forks_core.decider.train import Train, check_train, launch_of
 from forks_core.errors import Refused
 from forks_core.rules.naming import parse_phase
 from forks_core.rules.paths import normalise
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     # A training that was abandoned must not block its name for good.
     keep_house(opened)
     check_train(opened.registry, arguments.base)
-    fixed = opened.default_launch
+    fixed = opened.registry.launches[launch_of(opened.registry, arguments.base)]
     call = prepare(opened, fixed, request, _prompt(opened, arguments.base, brief))
     job = launch(opened, Train(base=arguments.base, call=call))
     return Answer({"job": job.job, "base": job.base, "session_id": job.session})

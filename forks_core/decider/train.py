@@ -29,7 +29,7 @@ def train(command: Train, registry: Registry, now: datetime) -> tuple[Event, ...
     if is_asked_again(registry, command.call):
         return ()
     check_train(registry, command.base)
-    fingerprint = configured_of(registry).fingerprint
+    fingerprint = launch_of(registry, command.base)
     job = created(
         registry,
         now,
@@ -48,6 +48,13 @@ def train(command: Train, registry: Registry, now: datetime) -> tuple[Event, ...
         phase=job.phase,
     )
     return (*seen(registry, now), job, base)
+
+
+def launch_of(registry: Registry, base: str) -> str:
+    """The launch that a base is trained by: in a study that of the arm that forks it."""
+    arms = registry.study.plan.arms if registry.study else ()
+    of_arm = (arm.fingerprint for arm in arms if arm.base == base)
+    return next(of_arm, configured_of(registry).fingerprint)
 
 
 def check_train(registry: Registry, base: str) -> None:

@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 from forks_core.registry import SILENT, Base, Ended, Job, Registry, Running
+from forks_events.jobs import JobEnded
 from forks_events.values import GIT_INSTRUCTIONS
 from forks_events.words import Cache, Kind, Warmth
 
@@ -35,11 +36,19 @@ def miss_causes(registry: Registry, job: Job) -> tuple[str, ...]:
     found = (
         *([BASE_COLD] if job.spec.base_state is Warmth.COLD else []),
         *([SIBLING_IN_FLIGHT] if _has_sibling_in_flight(registry, job) else []),
-        *(f"drift:{name}" for name in job.state.end.drift if name not in HARMLESS),
+        *(f"drift:{name}" for name in _drift(registry, job, job.state.end)),
         *([HEAD_MOVED] if base and _has_moved(registry, job, base) else []),
         *([CLIENT_VERSION] if base and _is_other_client(registry, job, base) else []),
     )
     return found or (UNKNOWN,)
+
+
+def _drift(registry: Registry, job: Job, end: JobEnded) -> tuple[str, ...]:
+    """What differed of the launch and the surroundings; where a client runs is in its prompt."""
+    launch = registry.launches[job.spec.fingerprint]
+    elsewhere = job.spec.cwd is not None and job.spec.cwd != launch.cwd
+    found = {*end.drift, *(["cwd"] if elsewhere else [])}
+    return tuple(sorted(found - HARMLESS))
 
 
 def _has_sibling_in_flight(registry: Registry, job: Job) -> bool:

@@ -104,6 +104,18 @@ class StateFolder:
                 if not path.exists():
                     write_durably(path, data)
 
+    def create_work(self) -> None:
+        """Make the folder that working copies lie in, and that bases of a study are trained in.
+
+        Raises:
+            StorageFailed: It cannot be made.
+        """
+        with storage(self.path):
+            work = self.path / "work"
+            if not work.is_dir():
+                work.mkdir(mode=PRIVATE_FOLDER)
+                sync_folder(self.path)
+
     def keep_brief(self, prompt: bytes) -> str:
         """Store a prompt durably under its digest, and return that.
 
