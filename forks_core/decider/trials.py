@@ -140,7 +140,7 @@ def conclude_attempt(
             infra_kind=infra,
             resets_at=_resets_at(call) if infra is InfraKind.RATE_LIMIT else None,
             excluded=judged.final and infra is not None,
-            passed=has_passed(command.check, infra),
+            passed=has_passed(call, command.check, infra),
             evaluator_error=is_evaluator_error(command.check),
             check=command.check,
             diff=command.diff,

@@ -11,7 +11,6 @@ from forks_events.trials import (
     PauseEnded,
     RunnerEvent,
     RunnerStarted,
-    StopReason,
     StopRequested,
     StudyStopped,
 )
@@ -31,8 +30,7 @@ def evolve(runner: Runner, event: RunnerEvent) -> Runner:
         case PauseEnded():
             return _unpaused(runner)
         case StudyStopped():
-            auth = event.at if event.reason is StopReason.AUTH else runner.auth_stopped_at
-            return change(runner, stopped=event, auth_stopped_at=auth)
+            return change(runner, stopped=event)
         case _:
             assert_never(event)
 

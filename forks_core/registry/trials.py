@@ -56,7 +56,6 @@ class Runner:
         waited: Trial to the attempt behind which it has waited.
         waited_reading: When the reading was taken that was waited for last, or None.
         stopped: How the last run ended, or None while one goes on.
-        auth_stopped_at: When a run last ended on authentication, or None.
     """
 
     started: RunnerStarted | None = None
@@ -65,7 +64,6 @@ class Runner:
     waited: Map[str, int] = field(factory=Map)
     waited_reading: datetime | None = None
     stopped: StudyStopped | None = None
-    auth_stopped_at: datetime | None = None
 
 
 IDLE = Runner()

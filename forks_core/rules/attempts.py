@@ -114,9 +114,13 @@ def _is_no_work(end: JobEnded) -> bool:
     return end.error_kind in {ErrorKind.MODEL, ErrorKind.NO_WORK}
 
 
-def has_passed(check: Check | None, infra: InfraKind | None) -> bool:
-    """Tell whether the work is right, however the agent ended; infrastructure never is."""
-    return infra is None and check is not None and check.exit_code == 0
+def has_passed(call: Call, check: Check | None, infra: InfraKind | None) -> bool:
+    """Tell whether the work is right, however the agent ended.
+
+    Infrastructure never is, nor is what another model than the arm's did.
+    """
+    ran_instead = call.end.reason is Reason.MODEL_REFUSED
+    return infra is None and not ran_instead and check is not None and check.exit_code == 0
 
 
 def is_evaluator_error(check: Check | None) -> bool:

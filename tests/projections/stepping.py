@@ -8,10 +8,11 @@ from immutables import Map
 
 from forks_core.decider.runner import BeginPause, EndPause
 from forks_core.projections.next_step import next_step
-from forks_core.projections.steps import Begin, Pause, Rest, Step, View
+from forks_core.projections.steps import Begin, Pause, Rest, Step, Stop, View
 from forks_core.projections.trials import tried as tried_before
 from forks_core.registry import KnownWindow
 from forks_core.rules.schedule import Block
+from forks_events.trials import StopReason, Wait
 from tests.decider.world import World
 from tests.fates import fate
 from tests.studies import PRICES, blocks_of, start, tried
@@ -39,9 +40,7 @@ def paused(world: World) -> Pause:
     said = step(world)
     assert isinstance(said, Pause), said
     world.do(
-        BeginPause(
-            wait=said.wait, until=said.until, trial_id=said.trial_id, attempt=said.attempt
-        )
+        BeginPause(wait=said.wait, until=said.until, trial_id=said.trial_id, attempt=said.attempt)
     )
     assert step(world) == Rest(until=said.until)
     world.now = max(world.now, said.until)
@@ -75,3 +74,12 @@ def resumed(world: World, number: int = 2, *, smoke: bool = False) -> dict[str, 
     before = tried_before(world.registry)
     world.do(start(number, smoke=smoke))
     return {"tried": before, "smoke": smoke}
+
+
+def reason_of(found: Step) -> StopReason | None:
+    """What a run stops for; None: it pauses for the quota."""
+    if isinstance(found, Stop):
+        return found.reason
+    assert isinstance(found, Pause)
+    assert found.wait is Wait.QUOTA
+    return None

@@ -194,11 +194,11 @@ class TestStudyFolder:
     @pytest.mark.parametrize("file", ["/w/s.md", "/w/.toml", "/w/s.toml.bak", "/w/stoml"])
     def test_refused(self, file: str) -> None:
         """Any other name is refused."""
-        with pytest.raises(Refused, match="^a study is a .toml file$") as told:
+        with pytest.raises(Refused, match=r"^a study is a \.toml file$") as told:
             study_folder(file)
         assert told.value.fields == {"file": file}
 
     def test_a_run_is_no_study(self) -> None:
         """A file that has no name before its suffix is none for a run either."""
-        with pytest.raises(Refused, match="^a study is a .toml file$"):
+        with pytest.raises(Refused, match=r"^a study is a \.toml file$"):
             state_folder("/w/.toml")

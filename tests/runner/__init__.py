@@ -1,0 +1,1 @@
+"""The runner of a study, over a world that is made up."""
