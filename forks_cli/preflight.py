@@ -14,18 +14,30 @@ from forks_core.system.preflight import PIN, QUOTA, Found, Look, Preflight, pref
 
 def look(opened: OpenStudy) -> Preflight:
     """Look at the study's file and what it names, then at the world."""
-    launches = {arm.name: opened.run.registry.launches[arm.fingerprint] for arm in opened.plan.arms}
-    files = _files(opened)
-    found = preflight(opened.run, opened.plan, launches)
-    return evolve(found, looks=(files, *found.looks))
-
-
-def _files(opened: OpenStudy) -> Look:
     try:
         must_be_as_scheduled(opened)
     except Refused as error:
         told = error.fields.get("fields") or error.fields.get("key") or ""
-        return Look(name="study", found=Found.FAIL, detail=f"{error.message}: {told}")
+        detail = f"{error.message}: {told}"
+        return _with(Look(name="study", found=Found.FAIL, detail=detail), _world(opened))
+    return look_further(opened)
+
+
+def look_further(opened: OpenStudy) -> Preflight:
+    """Look at the world, for a study whose file was found to be as it was scheduled."""
+    return _with(_as_scheduled(opened), _world(opened))
+
+
+def _with(files: Look, found: Preflight) -> Preflight:
+    return evolve(found, looks=(files, *found.looks))
+
+
+def _world(opened: OpenStudy) -> Preflight:
+    launches = {arm.name: opened.run.registry.launches[arm.fingerprint] for arm in opened.plan.arms}
+    return preflight(opened.run, opened.plan, launches)
+
+
+def _as_scheduled(opened: OpenStudy) -> Look:
     detail = f"as scheduled: {len(opened.plan.tasks)} tasks, {len(opened.plan.arms)} arms"
     return Look(name="study", found=Found.PASS, detail=detail)
 

@@ -17,16 +17,18 @@ class Stops:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
         self._count = 0
+        self._told = False
 
     def count(self) -> int:
-        """How many there were."""
+        """How many there were; after the first it is said, once, what that does."""
+        if self._count and not self._told:
+            self._told = True
+            self._say("stops after this attempt; once more ends it at once, and it stays pending")
         return self._count
 
     def hear(self, *_: object) -> None:
-        """Take one more."""
+        """Take one more. It may come in the middle of a line that is said, so it says nothing."""
         self._count += 1
-        if self._count == 1:
-            self._say("stops after this attempt; once more ends it at once, and it stays pending")
 
 
 @contextlib.contextmanager

@@ -94,7 +94,7 @@ def _parts(verb: str, words: Sequence[str], content: Row, width: int) -> Iterabl
         return [str(content["help"]).rstrip()]
     if verb == "where" and "problems" in content:
         return doctor(content, width)
-    if "error" in content:
+    if "error" in content and "looks" not in content:
         return refusal(content, width)
     if verb in _LAUNCHING:
         return launched(content, words, verb)

@@ -56,12 +56,19 @@ def preflight_page(content: Row, width: int) -> Iterator[Part]:
     yield Text(f"Failed: {failed}" if failed else "Nothing is in the way.", style="bold")
 
 
-def run_page(content: Row, _width: int) -> Iterator[Part]:
-    """How a run of a study ended."""
-    detail = f" ({content['detail']})" if content["detail"] else ""
-    yield Text.assemble((content["reason"], "bold"), detail, ": ", _far(content))
+def run_page(content: Row, width: int) -> Iterator[Part]:
+    """How a run of a study ended, or what of the preflight kept it from beginning."""
+    if "looks" in content:
+        yield from preflight_page(content, width)
+    else:
+        yield from _stopped(content)
     if content["retry_at"]:
         yield Text.assemble("come back at ", cells.moment(content["retry_at"]))
+
+
+def _stopped(content: Row) -> Iterator[Part]:
+    detail = f" ({content['detail']})" if content["detail"] else ""
+    yield Text.assemble((content["reason"], "bold"), detail, ": ", _far(content))
     yield cells.name(f"state: {content['state']}")
 
 

@@ -61,10 +61,21 @@ def _run_study(arguments: argparse.Namespace) -> Answer:
     with stage(arguments.keep, arguments.client) as scene:
         file = demo_study.set_up(scene)
         diagnose(f"a study in {file.parent}")
-        told = demo_study.play(file, _ask)
+        try:
+            told = demo_study.play(file, _ask)
+        finally:
+            _end_all(str(file))
         registry = json.loads(json.dumps(plain(open_run(str(file), "demo").registry)))
         fresh = _fold_in_a_fresh_process(file)
         return demo_study.report(told, registry, fresh, kept=arguments.keep is not None)
+
+
+def _end_all(file: str) -> None:
+    """Leave no process behind, however a study ended."""
+    opened = open_run(file, "demo")
+    for name, job in opened.registry.jobs.items():
+        if not job.ended:
+            kill(opened, name, Reason.KILL)
 
 
 def _play(scene: Stage, show: "_Show") -> list[dict[str, Any]]:

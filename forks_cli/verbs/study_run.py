@@ -9,7 +9,7 @@ from immutables import Map
 from forks_cli.answer import Answer, Exit, diagnose
 from forks_cli.housekeeping import keep_house
 from forks_cli.parser import add_study
-from forks_cli.preflight import exit_code, look, preflight_row
+from forks_cli.preflight import exit_code, look_further, preflight_row
 from forks_cli.progress import Progress
 from forks_cli.signals import Stops, heard
 from forks_cli.study_open import OpenStudy, must_be_as_scheduled, open_scheduled
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     try:
         with locked(opened.run.folder.runner_lock, 0.0):
             must_be_as_scheduled(opened)
-            found = look(opened)
+            found = look_further(opened)
             if found.failures(arguments.accept):
                 return _refused(found, arguments.accept)
             return _run(arguments, opened, blocks, table, found)

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Iterable
 
+from forks_core.projections.jobs import cost
 from forks_core.projections.trials import concluded
-from forks_core.registry import SILENT, Ended, Registry
+from forks_core.registry import Ended, Registry
 from forks_core.rules.budget import total_usd
-from forks_core.rules.prices import PriceTable, estimate
+from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
 
 
@@ -23,9 +24,10 @@ def spent_usd(registry: Registry, prices: PriceTable) -> float:
 
 
 def _cost(registry: Registry, state: Ended, prices: PriceTable) -> float | None:
-    if state.end.cost_usd is not None:
-        return state.end.cost_usd
-    return estimate(registry.streams.get(state.end.job, SILENT).seen, prices)
+    """What a job cost, as its own row has it."""
+    money = cost(registry, state.end, prices)
+    known: float | None = money["cost_delta_usd"]
+    return money["cost_estimate_usd"] if known is None else known
 
 
 def block_seconds(registry: Registry, block: Block) -> float | None:

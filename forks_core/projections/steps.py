@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from attrs import frozen
+from attrs import field, frozen
 from immutables import Map
 
 from forks_core.rules.prices import PriceTable
@@ -28,7 +28,7 @@ class View:
     stops: int
     prices: PriceTable
     smoke: bool = False
-    tried: Map[str, int] = Map()
+    tried: Map[str, int] = field(factory=Map)
 
 
 @frozen(kw_only=True)

@@ -102,10 +102,7 @@ def kinds_so_far(
 def tried(registry: Registry) -> Map[str, int]:
     """The last attempt at each trial that is over: what was tried before a run begins."""
     return Map(
-        {
-            name: trial.last.begun.attempt - is_open(trial)
-            for name, trial in registry.trials.items()
-        }
+        {name: trial.last.begun.attempt - is_open(trial) for name, trial in registry.trials.items()}
     )
 
 

@@ -127,6 +127,13 @@ class ClientProcess:
         """Wait until its output is kept to the end, at most so long."""
         self._pumping.join(within_s)
 
+    def close(self, within_s: float) -> None:
+        """Let go of its files, as soon as its output is kept to the end, at most after so long."""
+        self.join(within_s)
+        if self._child.stdout is not None and not self._pumping.is_alive():
+            self._child.stdout.close()
+            os.close(self._raw)
+
     def _feed(self) -> None:
         stdin = self._child.stdin
         assert stdin is not None  # noqa: S101 - it is a pipe

@@ -37,7 +37,7 @@ from forks_events.study import Task
 from forks_events.trials import Check
 from forks_events.words import Reason
 
-_LOOK_S = 0.1
+_LOOK_S = 0.05
 _GB = 1e9
 
 

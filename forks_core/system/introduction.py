@@ -18,6 +18,7 @@ from forks_events.values import Launch
 PROMPT = b"Say OK, and nothing else.\n"
 LIMIT_S = 60.0
 _TICK_S = 0.1
+_CLOSE_S = 5.0
 _NAMED = ("tools", "agents", "mcp_servers", "plugins")
 
 
@@ -36,21 +37,23 @@ class Introduction:
 
 
 def introduce(run: OpenRun, launch: Launch, folder: Path) -> Introduction:
-    """Start a client in a folder, hear its introduction, and end it before it does any work.
+    """Start a client, hear its introduction, and end it before it does any work.
 
     Args:
         run: The run whose mark it carries.
-        launch: How it is launched.
-        folder: An empty folder; its output is kept beside what the folder is given.
+        launch: How it is launched, and where.
+        folder: An empty folder for what it prints.
 
     Raises:
         OSError: It could not be started.
     """
     raw, errors = folder / "raw.jsonl", folder / "raw.err"
-    mark = run.marker(f"preflight/{folder.name}")
+    session = str(uuid.uuid4())
+    # Its own alone: whoever looks at the same time keeps its client.
+    mark = run.marker(f"preflight/{session}")
     client = ClientProcess(
-        introduction(launch, str(uuid.uuid4())),
-        str(folder),
+        introduction(launch, session),
+        launch.cwd,
         PROMPT,
         raw,
         errors,
@@ -61,6 +64,7 @@ def introduce(run: OpenRun, launch: Launch, folder: Path) -> Introduction:
     finally:
         run.processes.end([client.process], mark)
         client.wait()
+        client.close(_CLOSE_S)
     if told is not None:
         return Introduction(told=told)
     complaint = errors.read_bytes()[-2000:].decode(errors="replace").strip()

@@ -85,7 +85,8 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
         plan: The plan.
         launches: Arm to its launch.
     """
-    arms = {name: _introduce(run, name, launch) for name, launch in launches.items()}
+    run.folder.create_work()
+    arms = {name: _introduce(run, launch) for name, launch in launches.items()}
     told = {name: found.told for name, found in arms.items() if found.told}
     quota = open_account("study preflight").registry.quotas
     account = run.require_init().settings.account
@@ -109,12 +110,10 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
     return Preflight(looks=looks, arms=told, gate=gate)
 
 
-def _introduce(run: OpenRun, name: str, launch: Launch) -> Introduction:
+def _introduce(run: OpenRun, launch: Launch) -> Introduction:
     with tempfile.TemporaryDirectory(prefix="forks-preflight-", ignore_cleanup_errors=True) as made:
-        folder = Path(made, name)
-        folder.mkdir()
         try:
-            return introduce(run, launch, folder)
+            return introduce(run, launch, Path(made))
         except OSError as error:
             return Introduction(told=None, complaint=str(error))
 
@@ -190,7 +189,8 @@ def _plain(value: Any) -> str:
 
 
 def _pin_looks(plan: Plan, found: Mapping[str, str]) -> Iterator[Look]:
-    for pin in check_pins(plan.pins, found):
+    # A map has no order that could be told twice.
+    for pin in check_pins(dict(sorted(plan.pins.items())), found):
         yield Look(
             name=f"{PIN}{pin.name}",
             found=Found.PASS if pin.matches else Found.FAIL,

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forks_core.system.standin.calls import count
 from tests.system.standin_driver import Client, new_id
 
 
@@ -59,6 +61,12 @@ class TestCalls:
         client.ask("", "--version", FORKS_STANDIN_SCRIPT=str(path))
         said = [client.ask("hello", FORKS_STANDIN_SCRIPT=str(path)).result["result"] for _ in "12"]
         assert said == ["1", "2"]
+
+    def test_counting_at_once(self, tmp_path: Path) -> None:
+        """However many count at a time, each is given a number of its own."""
+        with ProcessPoolExecutor(4) as pool:
+            numbers = [pool.submit(count, tmp_path, "script") for _ in range(200)]
+        assert sorted(number.result() for number in numbers) == list(range(200))
 
     def test_calls_at_once_each_follow_another(self, client: Client) -> None:
         """No two of several calls that are made at once follow the same script."""

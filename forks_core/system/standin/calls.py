@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def count(folder: Path, script: str) -> int:
     digest = hashlib.sha256(script.encode("utf-8", "replace")).hexdigest()[:32]
     with (counters / digest).open("a+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        # A byte a call: what a killed call wrote is whole.
-        number = file.tell()
+        # A byte a call: what a killed call wrote is whole. Where the end is counts under the lock.
+        number = file.seek(0, os.SEEK_END)
         file.write(b".")
         return number

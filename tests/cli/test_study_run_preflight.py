@@ -1,0 +1,180 @@
+"""``study preflight``, and what of it keeps ``study run`` from beginning."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import MakeWorld
+from tests.cli.terminal import on_a_terminal
+from tests.driver import ok, one_object
+from tests.study_driver import Account, reading, tell
+from tests.study_world import World
+
+HOUR = 3600.0
+
+
+def looks(content: dict[str, Any]) -> dict[str, str]:
+    """What each look came to."""
+    return {look["name"]: look["found"] for look in content["looks"]}
+
+
+@pytest.fixture
+def gated(make_world: MakeWorld) -> World:
+    """A study of one trial, of an account whose seven-day window is used up."""
+    world = make_world()
+    world.one_arm()
+    now = datetime.now(UTC).replace(microsecond=0)
+    tell(world.run, reading(now, seven=0.97, seven_in_s=HOUR, seen_at=now - timedelta(seconds=9)))
+    return world.scheduled()
+
+
+class TestPreflight:
+    """``study preflight`` looks at everything, and begins nothing."""
+
+    @pytest.mark.rule("R7.1")
+    def test_what_is_looked_at(self, make_world: MakeWorld) -> None:
+        """Client, file, disk, git, cutoff, each arm by what its client reports, pins, quota."""
+        world = make_world()
+        world.says("arm", 1, tools=["Bash", "Read"])
+        world.has(pins={"client_version": "2.1.332", "with-skill.permissionMode": "dontAsk"})
+        before = world.scheduled().log_file.read_bytes()
+        content = ok(world.ask("preflight"))
+        assert looks(content) == dict.fromkeys(
+            ("study", "client", "disk", "cutoff", "arm:plain", "arm:with-skill"), "pass"
+        ) | {
+            "git": "warn",
+            "pin:client_version": "pass",
+            "pin:with-skill.permissionMode": "pass",
+            "quota": "warn",
+        }
+        assert content["arms"]["plain"]["claude_code_version"] == "2.1.332"
+        ((name, values),) = content["differences"].items()
+        assert (name, set(values)) == ("tools", {"plain", "with-skill"})
+        assert values["with-skill"] == ["Bash", "Read"] != values["plain"]
+        assert (content["gate"]["action"], content["failed"]) == ("unknown", [])
+        # It made no trial, and left nothing behind.
+        assert world.log_file.read_bytes() == before
+        world.nothing_left()
+        assert list(world.run.temporary.iterdir()) == []
+        shown = on_a_terminal(world.run, *world.words("preflight"), columns=100)
+        assert shown.code == 0
+        assert "arms report another tools" in shown.text
+        assert "Nothing is in the way." in shown.text
+
+    def test_two_at_once(self, make_world: MakeWorld) -> None:
+        """Two that look at the same time do not end each other's clients."""
+        world = make_world().scheduled()
+        both = [world.run.start(*world.words("preflight")) for _ in range(2)]
+        said = [one_object(process.communicate(timeout=60)[0]) for process in both]
+        assert [content["failed"] for content in said] == [[], []]
+
+    @pytest.mark.rule("R7.1")
+    def test_a_mute_client(self, make_world: MakeWorld) -> None:
+        """An arm whose client does not introduce itself fails, with what that said."""
+        world = make_world()
+        script = world.folder / "script.json"
+        script.write_text('{"steps": [{"stderr": "no licence"}, {"crash": 3}], "init": false}')
+        world.scheduled().run.env["FORKS_STANDIN_SCRIPT"] = str(script)
+        said = world.ask("preflight")
+        assert (said.code, said.content["failed"]) == (1, ["arm:plain", "arm:with-skill"])
+        (detail,) = {
+            look["detail"] for look in said.content["looks"] if look["name"].startswith("arm:")
+        }
+        assert detail == "no licence"
+
+
+class TestRefused:
+    """A run that does not begin."""
+
+    @pytest.mark.rule("R7.1")
+    def test_pins(self, make_world: MakeWorld) -> None:
+        """What is not as it was pinned refuses with exit 7, unless it is accepted by name."""
+        world = make_world(cutoff="2026-01-01")
+        world.has(pins={"client_version": "2.0.0", "no_such_thing": "1"})
+        refused = world.scheduled().ask("run")
+        # Pins are told by their names, in one order.
+        failed = ["cutoff", "pin:client_version", "pin:no_such_thing"]
+        assert (refused.code, refused.content["failed"]) == (7, failed)
+        assert refused.content["error"] == "the preflight failed"
+        (detail,) = {
+            look["detail"]
+            for look in refused.content["looks"]
+            if look["name"] == "pin:client_version"
+        }
+        assert detail == "2.1.332, not 2.0.0"
+        still = world.ask("run", "--accept", "pin:client_version", "pin:no_such_thing")
+        assert (still.code, still.content["failed"]) == (2, ["cutoff"])
+        assert world.events("RunnerStarted") == []
+        said = world.ask("run", "--accept", *failed)
+        assert (said.code, said.content["reason"]) == (5, "TIME")
+        (started,) = world.events("RunnerStarted")
+        assert started["accepted"] == failed
+        assert started["preflight"]["pin:client_version"] == "fail"
+
+    @pytest.mark.rule("R7.2")
+    def test_gated(self, gated: World) -> None:
+        """By the account's latest reading: exit 75 and when to come back; accepted, it runs."""
+        told = gated.ask("preflight")
+        assert (told.code, told.content["failed"]) == (1, ["quota"])
+        refused = gated.ask("run")
+        assert (refused.code, refused.content["failed"]) == (75, ["quota"])
+        retry_at = datetime.fromisoformat(refused.content["retry_at"])
+        assert timedelta() < retry_at - datetime.now(UTC) <= timedelta(hours=1)
+        assert gated.events("RunnerStarted") == []
+        shown = on_a_terminal(gated.run, *gated.words("run"), columns=100)
+        assert shown.code == 75
+        *_, failed, come_back = shown.text.splitlines()
+        assert (failed, come_back[:13]) == ("Failed: quota", "come back at ")
+        said = gated.go("--accept", "quota")
+        assert (said.code, said.content["reason"]) == (0, "DONE")
+
+    @pytest.mark.rule("R7.1")
+    def test_an_untrained_base(self, make_world: MakeWorld) -> None:
+        """An arm that forks a base needs it trained; the failure names it."""
+        world = make_world()
+        world.says("arm", 1, base="trained")
+        refused = world.scheduled().ask("run")
+        assert (refused.code, refused.content["failed"]) == (2, ["base:trained"])
+        accepted = world.ask("run", "--arm", "with-skill", "--accept", "base:trained")
+        assert accepted.code == 2
+        assert accepted.content["arm"] == "with-skill"
+        assert world.trials() == []
+
+    @pytest.mark.parametrize(
+        ("words", "error"),
+        [(("--task", "MB-99"), "unknown task"), (("--arm", "none"), "unknown arm")],
+    )
+    def test_no_such_part(self, make_world: MakeWorld, words: tuple[str, ...], error: str) -> None:
+        """A task or an arm that is not in the study is refused, before anything is looked at."""
+        world = make_world().scheduled()
+        assert world.ask("run", *words).error == error
+
+
+class TestSmoke:
+    """``--smoke``: one run of each arm at one task, which never counts."""
+
+    @pytest.mark.rule("E10", "R6.3", "R9.1")
+    def test_smoke(self, make_world: MakeWorld) -> None:
+        """Its ids tell, its costs are booked, it can be repeated, and the study is as pending."""
+        world = make_world("MB-01", "MB-02", phase1_runs=2)
+        ok(world.schedule())
+        account = Account(world.run)
+        said = world.go("--smoke")
+        assert (said.code, said.content["reason"]) == (0, "DONE")
+        assert (said.content["done"], said.content["trials"]) == (0, 8)
+        ids = ["SMOKE-MB-01-r1-plain", "SMOKE-MB-01-r1-with-skill"]
+        assert world.trials() == ids
+        rows = world.rows()
+        assert [(row["trial_id"], row["smoke"], row["final"]) for row in rows] == [
+            (name, True, True) for name in ids
+        ]
+        assert not any(row["block_incomplete"] for row in rows)
+        assert world.rows("--complete") == []
+        assert set(world.states().values()) == {"pending"}
+        booked = [spend["cost_usd"] for spend in account.booked()]
+        assert said.content["spent_usd"] == pytest.approx(sum(booked))
+        assert len(booked) == 2
+        assert len(account.readings()) == 2
+        assert world.go("--smoke", "--arm", "plain", "--task", "MB-02").code == 0
+        assert world.trials() == [*ids, "SMOKE-MB-02-r1-plain"]
