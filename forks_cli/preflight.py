@@ -9,6 +9,7 @@ from forks_cli.answer import Exit
 from forks_cli.study_open import OpenStudy, must_be_as_scheduled
 from forks_core.errors import Refused
 from forks_core.projections.quota import launch_gate_row
+from forks_core.system.agents import lend_agents
 from forks_core.system.preflight import PIN, QUOTA, Found, Look, Preflight, preflight
 
 
@@ -34,6 +35,7 @@ def _with(files: Look, found: Preflight) -> Preflight:
 
 def _world(opened: OpenStudy) -> Preflight:
     launches = {arm.name: opened.run.registry.launches[arm.fingerprint] for arm in opened.plan.arms}
+    lend_agents(opened.run.folder, launches.values())
     return preflight(opened.run, opened.plan, launches)
 
 

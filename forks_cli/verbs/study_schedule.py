@@ -15,6 +15,7 @@ from forks_core.errors import Refused
 from forks_core.projections.head import head_row
 from forks_core.rules.naming import ACCOUNT
 from forks_core.rules.schedule import flat, seed
+from forks_core.system.agents import lend_agents
 from forks_core.system.files import read_text
 from forks_core.system.open_run import OpenRun, open_study
 from forks_core.transact import transact
@@ -60,7 +61,7 @@ def _schedule(opened: OpenRun, *, account: str | None, lab: bool) -> bool:
             state=str(opened.folder.path),
         )
     opened.folder.create(read_text(PREAMBLE, "preamble").encode())
-    opened.folder.create_work()
+    lend_agents(opened.folder, study.launches)
     command = Schedule(
         run=str(uuid.uuid4()),
         forks_version=VERSION,

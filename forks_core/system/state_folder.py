@@ -70,6 +70,10 @@ class StateFolder:
         """The working copy of an attempt."""
         return self.path / "work" / trial_id / f"a{attempt}"
 
+    def agent(self, name: str) -> Path:
+        """Where the clients of a study find an agent's definition."""
+        return self.path / "work" / ".claude" / "agents" / f"{name}.md"
+
     def kept(self, trial_id: str, attempt: int, what: str) -> Path:
         """What is kept of an attempt: its ``diff``, its ``result.json``, its ``check.out``."""
         return self.path / "trials" / trial_id / f"a{attempt}.{what}"

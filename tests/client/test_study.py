@@ -43,10 +43,14 @@ class Studies(Theatre):
             before.setenv(EXECPATH, "what is put back")
             return Played(self, demo_study.set_up(scene))
 
-    def small(self, arms: list[Table], **study: object) -> "Played":
-        """Write a study of one task."""
-        folder = self.folder / "small"
+    def small(self, arms: list[Table], agent: str | None = None, **study: object) -> "Played":
+        """Write a study of one task, and perhaps an agent's definition beside it."""
+        folder = self.folder / f"small-{len(list(self.folder.iterdir()))}"
         folder.mkdir()
+        if agent is not None:
+            place = folder / ".claude" / "agents" / "reviewer.md"
+            place.parent.mkdir(parents=True)
+            place.write_text(f"---\nname: reviewer\ndescription: reviews\n---\n{agent}\n")
         (folder / "prompt.md").write_text("Do $trial.\n", encoding="utf-8")
         told = {"id": "small", "phase1_runs": 1, "phase2_runs": 0, "max_budget_usd": 5.0}
         launch = {"model": "claude-opus-4-5", "effort": "high", "binary": str(self.client)}
@@ -196,3 +200,16 @@ def test_a_closed_window(client: Path, tmp_path: Path) -> None:
     assert (pause["wait"], pause["trial_id"]) == ("rate_limit", "MB-01-r1-plain")
     assert 560 < pause["planned_s"] <= 630
     assert (row["infra_kind"], row["final"]) == ("rate_limit", False)
+
+
+def test_an_agent(studies: Studies) -> None:
+    """A trial runs as its arm's agent, and nothing of that shows in its working copy."""
+    prompt = "You are the one who reviews."
+    study = studies.small([{"name": "reviewed", "agent": "reviewer"}], prompt)
+    before = len(studies.api.requests)
+    code, said = answered(study.run())
+    assert (code, said["reason"]) == (0, "DONE")
+    (row,) = study.rows()
+    assert (row["status"], row["diff"]) == ("completed", None)
+    asked = [json.dumps(request.body["system"]) for request in studies.api.requests[before:]]
+    assert any(prompt in system for system in asked)
