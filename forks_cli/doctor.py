@@ -13,6 +13,7 @@ from forks_core.claude.environment import CHILD
 from forks_core.errors import ForksError, Refused
 from forks_core.system.client import EXECPATH, inspect, resolve
 from forks_core.system.files import working_directory
+from forks_core.system.prices import PRICES, prices
 from forks_core.system.processes import require_linux
 from forks_core.system.timings import VARIABLE, timings
 from forks_events.values import Binary
@@ -48,6 +49,7 @@ def surroundings(environment: Mapping[str, str]) -> Iterator[Problem]:
         yield Problem("Python 3.11 or newer is needed", "run forks with a newer Python")
     yield from _platform()
     yield from _timings(environment)
+    yield from _prices()
     yield from _folders(environment)
     if environment.get(CHILD):
         yield Problem(
@@ -77,6 +79,14 @@ def _timings(environment: Mapping[str, str]) -> Iterator[Problem]:
         timings(environment)
     except Refused as error:
         yield Problem(f"{error.message}: {error.fields['detail']}", f"unset {VARIABLE}")
+
+
+def _prices() -> Iterator[Problem]:
+    try:
+        prices()
+    except Refused as error:
+        detail = f"{error.fields['path']}: {error.fields['detail']}"
+        yield Problem(f"{error.message}: {detail}", f"unset {PRICES}, or mend what it names")
 
 
 def _folders(environment: Mapping[str, str]) -> Iterator[Problem]:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from forks_core.projections.study_status import study_status
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
 from forks_core.transact import Live
 
@@ -15,7 +14,6 @@ class Progress:
     Args:
         live: The study's log.
         blocks: All blocks of the study.
-        prices: What an unknown cost is estimated by.
         say: Tells a line.
     """
 
@@ -23,12 +21,10 @@ class Progress:
         self,
         live: Live,
         blocks: Sequence[Block],
-        prices: PriceTable,
         say: Callable[[str], None],
     ) -> None:
         self._live = live
         self._blocks = blocks
-        self._prices = prices
         self._say = say
         self._seq = 0
         self._said = ""
@@ -45,7 +41,7 @@ class Progress:
 
     def _line(self) -> str:
         now = self._live.clock.now()
-        status = study_status(self._live.registry, self._blocks, self._prices, now)
+        status = study_status(self._live.registry, self._blocks, now)
         states = status["states"]
         going = sum(states.get(state, 0) for state in ("running", "judging"))
         parts = [

@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from forks_cli.study_plan import Study, study_of
-from forks_core.decider.study import plan_differences
+from forks_core.decider.study import is_moved, plan_changes
 from forks_core.errors import Refused
 from forks_core.projections import trials
 from forks_core.rules.fingerprint import fingerprint
@@ -42,15 +42,18 @@ def must_be_as_scheduled(opened: OpenStudy) -> Study:
     """Read the study's file again, and all that it names.
 
     Raises:
-        Refused: Something has changed since it was scheduled; ``fields`` says what.
+        Refused: Something has changed since it was scheduled; ``fields`` says what, ``changes``
+            from what to what.
     """
     study = study_of(opened.run)
     fixed = {fingerprint(launch): launch for launch in study.launches}
     known = {**opened.run.registry.launches, **fixed}
-    if changed := plan_differences(opened.plan, study.plan, known):
+    if changed := plan_changes(opened.plan, study.plan, known):
+        what = "study's folder was moved or copied" if is_moved(changed) else "study has changed"
         raise Refused(
-            "the study has changed since it was scheduled",
+            f"the {what} since it was scheduled",
             fields=list(changed),
+            changes=changed,
             file=opened.run.path,
         )
     return study

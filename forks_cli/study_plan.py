@@ -18,6 +18,7 @@ from forks_cli.launch_fields import (
     permission_mode,
     settings_of,
 )
+from forks_cli.rules import split_rules
 from forks_core.errors import Refused
 from forks_core.rules import study_file
 from forks_core.rules.fingerprint import fingerprint
@@ -39,6 +40,7 @@ from forks_events.study import Arm, Attempts, Plan, Task
 from forks_events.values import Binary, FileDigest, Launch
 
 _SWITCH = {"on": True, "off": False, None: False}
+_MARK = "\ufeff"
 Inspect = Callable[[str], Binary]
 Named = Callable[[str], contextlib.AbstractContextManager[None]]
 """Names, by a field of an arm's launch, the place in the file where that is said."""
@@ -73,7 +75,12 @@ def study_of(opened: OpenRun) -> Study:
     try:
         file = read_study(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise Refused("the study file is not TOML", file=str(path), detail=str(error)) from error
+        marked = text.startswith(_MARK)
+        detail = "it begins with a byte order mark: save it without one" if marked else str(error)
+        raise Refused("the study file is not TOML", file=str(path), detail=detail) from error
+    except RecursionError:
+        detail = "nested too deep"
+        raise Refused("the study file is not TOML", file=str(path), detail=detail) from None
     digest = FileDigest(path=path.name, sha256=sha256(text.encode()))
     # Many arms are run by one client: it is asked once.
     look: Inspect = cache(inspect)
@@ -176,6 +183,8 @@ def _launch(file: StudyFile, number: int, opened: OpenRun, look: Inspect) -> Lau
 
     wanted = _wanted(table, at)
     with at("tools"):
+        if table.tools is not None and not split_rules(table.tools):
+            raise Refused("it is empty: name at least one tool")
         rules = rules_of(wanted)
     with at("model"):
         admission_of(wanted.model, Path(folder))

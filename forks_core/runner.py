@@ -32,7 +32,6 @@ from forks_core.projections.steps import (
 )
 from forks_core.projections.trials import open_trials, tried
 from forks_core.registry import Created
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
 from forks_core.transact import Live, transact
 from forks_events.jobs import Text
@@ -90,7 +89,6 @@ class Runner:
         field: What is done to the world.
         blocks: The blocks to go through, perhaps a part of the study.
         whole: All blocks of the study.
-        prices: What an unknown cost is estimated by.
         smoke: Whether only to try things out.
     """
 
@@ -98,7 +96,6 @@ class Runner:
     field: Field
     blocks: Sequence[Block]
     whole: Sequence[Block]
-    prices: PriceTable
     smoke: bool = False
     _tried: Map[str, int] | None = None
     _rests: tuple[datetime, float] | None = None
@@ -125,7 +122,6 @@ class Runner:
             now=self.live.clock.now(),
             free_gb=self.field.free_gb(),
             stops=self.field.stops(),
-            prices=self.prices,
             smoke=self.smoke,
             tried=self._tried,
         )

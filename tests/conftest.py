@@ -10,6 +10,7 @@ from tests.driver import Run
 
 MakeRun = Callable[..., Run]
 MUTATION = "mutation"
+LONG = "long"
 BENCHMARK = frozenset("AER")
 
 
@@ -17,6 +18,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the markers: which rules a test proves, and that it takes its time."""
     config.addinivalue_line("markers", "rule(*ids): proves these rules of tests/rules.toml")
     text = f"{MUTATION}: judges every mutant (-m {MUTATION} or FORKS_MUTATION=1 selects it)"
+    config.addinivalue_line("markers", text)
+    text = f"{LONG}: takes half a minute or more (-m {LONG} or FORKS_LONG=1 selects it)"
     config.addinivalue_line("markers", text)
 
 
@@ -28,13 +31,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the long run of mutation out unless it is asked for."""
-    if os.environ.get("FORKS_MUTATION") == "1" or MUTATION in config.getoption("markexpr"):
-        return
-    long = [item for item in items if item.get_closest_marker(MUTATION)]
-    if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in long]
+    """Leave out what takes long unless it is asked for."""
+    asked = config.getoption("markexpr")
+    left = {
+        name
+        for name in (MUTATION, LONG)
+        if os.environ.get(f"FORKS_{name.upper()}") != "1" and name not in asked
+    }
+    out = [item for item in items if any(item.get_closest_marker(name) for name in left)]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        gone = set(out)
+        items[:] = [item for item in items if item not in gone]
 
 
 @pytest.fixture

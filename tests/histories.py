@@ -231,6 +231,7 @@ def forward(run: str, seq: int, at: datetime) -> Forward:
         block="parser",
         model=MODEL,
         cost_usd=0.25,
+        estimate_usd=None,
     )
     reading = QuotaForwarded(
         at=at,

@@ -135,6 +135,7 @@ def end_of(world: World, job: str, told: Told) -> Command:
     """The end of a job as it is told."""
     said = heard(job, told.lines, world.now)
     return End(
+        prices=PRICES,
         job=job,
         said=said,
         stream=summed(said),

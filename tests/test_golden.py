@@ -22,7 +22,7 @@ from tests.golden.make import make
 GOLDEN = (Path(__file__).parent / "golden" / "v1.jsonl").read_bytes()
 HEAD = Head(
     seq=78,
-    hash="d90f42c5a5e0cfef931742f37d0aa574651672952498a3aac063fff44e9264ff",
+    hash="31f14f85afc42a9879fca1ef50ead5107f29d0d1d299fc2dd0e8e9548dde4c12",
 )
 SCAN = scan(GOLDEN)
 EVENTS, UNKNOWN = known_events(SCAN.envelopes)

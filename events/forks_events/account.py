@@ -29,6 +29,7 @@ class SpendBooked:
         block: The block of work, or None.
         model: The model that was asked for.
         cost_usd: Its cost in USD as the client reckons it; None: unknown, which is not zero.
+        estimate_usd: What it cost at least, where that is unknown and could be reckoned; or None.
     """
 
     at: datetime
@@ -43,6 +44,7 @@ class SpendBooked:
     block: str | None
     model: str
     cost_usd: float | None
+    estimate_usd: float | None
 
 
 @frozen(kw_only=True)

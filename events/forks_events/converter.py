@@ -63,7 +63,11 @@ def _finite(value: float) -> float:
 def _word(value: object, kind: type[Enum]) -> Enum:
     if not isinstance(value, str):
         raise TypeError(f"expected a word, not {value!r}")
-    return kind(value)
+    try:
+        return kind(value)
+    except ValueError:
+        words = ", ".join(str(one.value) for one in kind)
+        raise ValueError(f"{value!r} is none of: {words}") from None
 
 
 def _int_or_str(value: object, _: object) -> object:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from attrs import frozen
 
-from forks_events.values import Process, Spent, Usage
+from forks_events.values import Estimate, Process, Spent, Usage
 from forks_events.words import (
     Cache,
     ErrorKind,
@@ -166,6 +166,7 @@ class JobEnded:
         usage: Tokens of this call alone; None when nothing was seen.
         usage_basis: How they follow from the counters; None: a lower bound, from the responses.
         cost_usd: Money of this call alone in USD; None is unknown, never zero.
+        estimate: What it cost at least, where that is unknown and could be reckoned; or None.
         cache: The verdict on the base's cache; None for training or without any response.
         drift: Names of what differed: at the launch, and as the client reported it.
         denials: Names of the tools that were denied, one each time.
@@ -190,6 +191,7 @@ class JobEnded:
     usage: Usage | None
     usage_basis: UsageBasis | None
     cost_usd: float | None
+    estimate: Estimate | None
     cache: Cache | None
     drift: tuple[str, ...]
     denials: tuple[str, ...]

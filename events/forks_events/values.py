@@ -175,6 +175,19 @@ def total(usages: Iterable[Usage]) -> Usage:
 
 
 @frozen(kw_only=True)
+class Estimate:
+    """A cost that nobody told, reckoned from tokens that were seen: a lower bound.
+
+    Args:
+        usd: The cost in USD.
+        prices_as_of: The day of the prices that it was reckoned by, ISO 8601.
+    """
+
+    usd: float
+    prices_as_of: str
+
+
+@frozen(kw_only=True)
 class Counters:
     """What a client has counted for one model: tokens, and money in USD as the client reckons it."""
 

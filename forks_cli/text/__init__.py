@@ -25,6 +25,7 @@ from forks_cli.text.study_run import (
     rows_page,
     run_page,
     status_page,
+    stop_line,
 )
 from forks_cli.text.tables import list_tables, played, wait_tables
 from forks_cli.verbs import split_verb
@@ -47,6 +48,7 @@ _VIEWS: Mapping[str, Callable[[Row, int], Iterable[Part]]] = {
     "study preflight": preflight_page,
     "study run": run_page,
     "study status": status_page,
+    "study stop": stop_line,
     "study rows": rows_page,
     "wait": wait_tables,
     "where": doctor,

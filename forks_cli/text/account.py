@@ -57,7 +57,9 @@ def spend_page(content: Row, width: int) -> Iterator[Part]:
         yield Text(f"Nothing was booked to the account {content['account']}.")
         return
     unknown = content["unknown"]
-    more = f", {unknown:,} of them of unknown cost" if unknown else ""
+    guess = content["estimated_usd"]
+    more = f", and about {cells.money(guess).plain} by estimate" if guess else ""
+    more += f", {unknown:,} of them of unknown cost" if unknown else ""
     yield Text.assemble(
         (cells.money(content["usd"]).plain, "bold"),
         f" by the account {content['account']} in {_calls(content['calls'])}{more}",

@@ -83,6 +83,13 @@ def money(value: float | None) -> Text:
     return Text("unknown" if value is None else f"${value:,.4f}")
 
 
+def cost(value: float | None, estimate: float | None) -> Text:
+    """USD as the client told it, else an estimate, which is marked as one; else unknown."""
+    if value is None and estimate is not None:
+        return Text(f"~{money(estimate).plain}")
+    return money(value)
+
+
 def seconds(value: float | None) -> Text:
     """A duration, as hours, minutes and seconds."""
     if value is None:

@@ -68,8 +68,8 @@ def _spent(job: Row, result: Row) -> Iterator[Pair]:
     yield "tokens", cells.tokens(result.get("tokens") or {})
     if result:
         yield "cost", _cost(result)
-        yield "model", Text(", ".join(result["models_used"]) or result["model_requested"])
-        if result["models_used"] not in ([], [result["model_requested"]]):
+        yield "model", Text(", ".join(result["models_used"]))
+        if result["models_used"] != [result["model_requested"]]:
             yield "asked for", Text(result["model_requested"])
 
 

@@ -42,6 +42,12 @@ def check_page(content: Row, width: int) -> Iterator[Part]:
         yield pairs([(name, _told_of(value)) for name, value in values.items()], width, INDENT)
     if content["changed"]:
         yield Text(f"Changed since it was scheduled: {', '.join(content['changed'])}", style="red")
+        yield pairs([*_changes(content["changes"])], width, INDENT)
+
+
+def _changes(changes: Mapping[str, Row]) -> Iterator[tuple[str, Text]]:
+    for path, change in changes.items():
+        yield path, Text.assemble(_told_of(change["was"]), " -> ", _told_of(change["is"]))
 
 
 def _told_of(value: Any) -> Text:

@@ -18,21 +18,37 @@ _LETTERS = {
     "excluded": ("x", "yellow"),
     "evaluator_error": ("!", "red"),
 }
+
+
+def _passed(row: Row) -> Text:
+    """Whether the work is right; a check that failed itself does not say."""
+    if row["evaluator_error"]:
+        return Text("error", style=_LETTERS["evaluator_error"][1])
+    return cells.plain("", row["passed"])
+
+
 _FOUND = {"pass": "green", "warn": "yellow", "fail": "bold red"}
 _LOOKS = (
     Column("look", lambda row: cells.name(row["name"]), elastic=True),
     Column("found", lambda row: Text(row["found"], style=_FOUND[row["found"]])),
     Column("detail", lambda row: cells.name(row["detail"]), elastic=True),
 )
+
+
+def _cost(row: Row) -> Text:
+    estimated = row.get("cost_source") == "estimate"
+    return Text.assemble("~" if estimated else "", cells.money(row.get("cost_usd")))
+
+
 _ROWS = (
     Column("trial", lambda row: cells.name(row["trial_id"]), elastic=True),
     Column("attempt", lambda row: cells.count(row["attempt"]), right=True),
     Column("status", lambda row: cells.name(row["status"])),
-    Column("passed", lambda row: cells.plain("", row["passed"])),
+    Column("passed", _passed),
     Column("score", lambda row: Text("" if row["score"] is None else f"{row['score']:.2f}")),
     Column("infra", lambda row: cells.name(row["infra_kind"])),
     Column("time", lambda row: cells.seconds(row.get("agent_wall_s")), right=True),
-    Column("cost", lambda row: cells.money(row.get("cost_usd")), right=True),
+    Column("cost", _cost, right=True),
 )
 _PLAYED = (
     Column("trial", lambda row: cells.name(row["trial_id"]), elastic=True),
@@ -73,10 +89,12 @@ def _stopped(content: Row) -> Iterator[Part]:
 
 
 def _far(content: Row) -> str:
+    unknown = content["costs_unknown"]
     return (
         f"{content['done']} of {content['trials']} trials, "
         f"{content['blocks_complete']} of {content['blocks']} blocks, "
         f"{cells.money(content['spent_usd']).plain}"
+        + (f" and {unknown} calls of unknown cost" if unknown else "")
     )
 
 
@@ -132,10 +150,20 @@ def _going_on(content: Row) -> Iterator[tuple[str, Text]]:
     yield "state", cells.name(content["state"])
 
 
+def stop_line(content: Row, _: int) -> Iterator[Part]:
+    """Whether anybody was asked to stop, and when they will."""
+    if not content["running"]:
+        yield "Nothing is running: there is nothing to stop."
+    elif content["at_once"]:
+        yield "Asked again: ends at once."
+    else:
+        yield "Asked to stop after this attempt."
+
+
 def rows_page(content: Row, width: int) -> Iterator[Part]:
     """Every attempt, in short."""
     if not content["rows"]:
-        yield "Nothing was tried yet."
+        yield "No row counts yet." if content["complete"] else "Nothing was tried yet."
         return
     yield rows(_ROWS, content["rows"], width)
 

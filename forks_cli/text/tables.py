@@ -13,8 +13,10 @@ def _due(row: Row) -> Text:
 
 
 def _cost(row: Row) -> Text:
-    """What a job cost; of one that runs nothing is said."""
-    return Text("") if "elapsed_s" in row else cells.money(row["cost_delta_usd"])
+    """What a job cost, or at least did; of one that runs nothing is said."""
+    if "elapsed_s" in row:
+        return Text("")
+    return cells.cost(row["cost_delta_usd"], row["cost_estimate_usd"])
 
 
 _JOB = Column("job", lambda row: cells.word(row["job"]))

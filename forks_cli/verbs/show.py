@@ -16,7 +16,6 @@ from forks_core.registry import Base, Ended, Job
 from forks_core.rules.naming import in_order
 from forks_core.system.files import file_sha256
 from forks_core.system.open_run import OpenRun, open_configured
-from forks_core.system.prices import prices
 from forks_core.system.raw import stderr_tail
 from forks_events.codec import unstructure
 
@@ -67,7 +66,7 @@ def _job(opened: OpenRun, job: Job) -> dict[str, Any]:
 def _result(opened: OpenRun, job: Job) -> dict[str, Any] | None:
     if not job.ended:
         return None
-    return result(opened.registry, job, str(opened.folder.path), prices())
+    return result(opened.registry, job, str(opened.folder.path))
 
 
 def _raw_state(opened: OpenRun, job: Job) -> str | None:

@@ -5,9 +5,9 @@ import argparse
 from forks_cli.answer import Answer, Exit
 from forks_cli.parser import add_study
 from forks_cli.study_plan import study_of
-from forks_core.decider.study import plan_differences
+from forks_core.decider.study import plan_changes
 from forks_core.projections.study import study_row
-from forks_core.rules.fingerprint import fingerprint
+from forks_core.rules.fingerprint import Change, fingerprint
 from forks_core.system.open_run import open_study
 from forks_events.codec import unstructure
 
@@ -22,11 +22,11 @@ def run(arguments: argparse.Namespace) -> Answer:
     opened = open_study(arguments.file, "study check")
     study = study_of(opened)
     scheduled = opened.registry.study
-    changed: tuple[str, ...] = ()
+    changed: dict[str, Change] = {}
     if scheduled:
         fixed = {fingerprint(launch): launch for launch in study.launches}
         known = {**opened.registry.launches, **fixed}
-        changed = plan_differences(scheduled.plan, study.plan, known)
+        changed = plan_changes(scheduled.plan, study.plan, known)
         opened.live.log.sync()
     content = {
         "ok": not changed,
@@ -34,5 +34,6 @@ def run(arguments: argparse.Namespace) -> Answer:
         "state": str(opened.folder.path),
         "scheduled_at": unstructure(scheduled.at) if scheduled else None,
         "changed": list(changed),
+        "changes": changed,
     }
     return Answer(content, Exit.FOUND if changed else Exit.OK)

@@ -9,7 +9,6 @@ from forks_cli.study_open import open_scheduled
 from forks_core.projections.head import head_row
 from forks_core.projections.rows import attempt_rows
 from forks_core.system.attempt_texts import attempt_texts
-from forks_core.system.prices import prices
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,11 +27,11 @@ def run(arguments: argparse.Namespace) -> Answer:
     opened = open_scheduled(arguments.file, "study rows")
     run = opened.run
     run.live.log.sync()
-    rows = attempt_rows(run.registry, opened.blocks, prices(), partial(attempt_texts, run.folder))
+    rows = attempt_rows(run.registry, opened.blocks, partial(attempt_texts, run.folder))
     if arguments.complete:
         rows = [
             row for row in rows if row["final"] and not row["smoke"] and not row["block_incomplete"]
         ]
     if arguments.jsonl:
         return Answer(lines=rows)
-    return Answer({"rows": rows, "head": head_row(run.live.head)})
+    return Answer({"rows": rows, "complete": arguments.complete, "head": head_row(run.live.head)})

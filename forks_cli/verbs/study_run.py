@@ -1,7 +1,7 @@
 """``forks study run``: go through a study's trials; to go on, run it again."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from immutables import Map
@@ -17,7 +17,6 @@ from forks_core.decider.runner import StartRunner
 from forks_core.errors import LogLocked, Refused
 from forks_core.projections.head import head_row
 from forks_core.projections.study_status import study_status
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block, first_runs, only
 from forks_core.runner import Runner
 from forks_core.system.field import StudyField
@@ -52,20 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Answer:
     """Run it, until it is done or something says stop."""
     opened = open_scheduled(arguments.file, "study run")
-    table = prices()
+    prices()
     blocks = _blocks(arguments, opened)
     try:
         with locked(opened.run.folder.runner_lock, 0.0):
             must_be_as_scheduled(opened)
             found = look_further(opened)
+            _must_be_looked_at(arguments.accept, found)
             if found.failures(arguments.accept):
                 return _refused(found, arguments.accept)
-            return _run(arguments, opened, blocks, table, found)
+            return _run(arguments, opened, blocks, found)
     except LogLocked as error:
         if error.fields.get("lock") != str(opened.run.folder.runner_lock):
             raise
         raise Refused(
-            "another runner goes through this study", holder=error.fields.get("holder")
+            "another runner goes through this study; wait for it, or forks study stop",
+            pid=error.fields.get("holder"),
         ) from error
 
 
@@ -76,6 +77,12 @@ def _blocks(arguments: argparse.Namespace, opened: OpenStudy) -> tuple[Block, ..
     if not arguments.smoke:
         return blocks
     return first_runs(blocks, arguments.task or opened.plan.tasks[0].id)
+
+
+def _must_be_looked_at(accepted: Sequence[str], found: Preflight) -> None:
+    names = dict.fromkeys(one.name for one in found.looks)
+    if unknown := [name for name in accepted if name not in names]:
+        raise Refused("nothing of that name was looked at", accept=unknown, names=list(names))
 
 
 def _refused(found: Preflight, accepted: Sequence[str]) -> Answer:
@@ -89,7 +96,6 @@ def _run(
     arguments: argparse.Namespace,
     opened: OpenStudy,
     blocks: Sequence[Block],
-    table: PriceTable,
     found: Preflight,
 ) -> Answer:
     run = opened.run
@@ -101,10 +107,9 @@ def _run(
     )
     transact(run.live, start)
     stops = Stops(diagnose)
-    progress = Progress(run.live, opened.blocks, table, diagnose)
+    progress = Progress(run.live, opened.blocks, diagnose)
     field = StudyField(
         run,
-        table,
         stops=stops.count,
         show=progress.show,
         keep=lambda: _ignore(keep_house(run)),
@@ -114,22 +119,37 @@ def _run(
         field=field,
         blocks=blocks,
         whole=opened.blocks,
-        prices=table,
         smoke=arguments.smoke,
     )
     with heard(stops):
         stopped = runner.run()
-    return Answer(_row(opened, stopped, table), _CODES.get(stopped.reason, Exit.REMAIN))
+    row = _row(opened, stopped)
+    return Answer(row, _code(stopped.reason, row, smoke=arguments.smoke))
+
+
+def _code(reason: StopReason, row: Mapping[str, Any], *, smoke: bool) -> Exit:
+    """What was asked for may be done while the rest of the study remains."""
+    remain = reason is StopReason.DONE and not smoke and row["done"] < row["trials"]
+    return Exit.REMAIN if remain else _CODES.get(reason, Exit.REMAIN)
 
 
 def _ignore(_: object) -> None:
     """What was lost shows in the rows."""
 
 
-def _row(opened: OpenStudy, stopped: StudyStopped, table: PriceTable) -> dict[str, Any]:
+def _row(opened: OpenStudy, stopped: StudyStopped) -> dict[str, Any]:
     live = opened.run.live
-    status = study_status(live.registry, opened.blocks, table, live.clock.now())
-    told = ("trials", "done", "states", "blocks", "blocks_complete", "spent_usd", "left_s")
+    status = study_status(live.registry, opened.blocks, live.clock.now())
+    told = (
+        "trials",
+        "done",
+        "states",
+        "blocks",
+        "blocks_complete",
+        "spent_usd",
+        "costs_unknown",
+        "left_s",
+    )
     return {
         "ok": stopped.reason is StopReason.DONE,
         "reason": stopped.reason.value,

@@ -7,7 +7,6 @@ from forks_cli.parser import add_study
 from forks_cli.study_open import open_scheduled
 from forks_core.projections.head import head_row
 from forks_core.projections.study_status import study_status
-from forks_core.system.prices import prices
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +21,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     run.live.log.sync()
     started, stopped = run.registry.runner.started, run.registry.runner.stopped
     lives = bool(started and not stopped and run.processes.is_alive(started.runner) is not False)
-    status = study_status(run.registry, opened.blocks, prices(), run.live.clock.now())
+    status = study_status(run.registry, opened.blocks, run.live.clock.now())
     return Answer(
         {
             **status,

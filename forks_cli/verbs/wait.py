@@ -13,9 +13,7 @@ from forks_core.errors import Refused
 from forks_core.projections.jobs import live_row, result
 from forks_core.projections.waiting import Waiting, waiting
 from forks_core.rules.naming import in_order
-from forks_core.rules.prices import PriceTable
 from forks_core.system.open_run import OpenRun, open_configured
-from forks_core.system.prices import prices
 from forks_core.transact import transact
 from forks_events.envelope import Envelope
 from forks_events.jobs import JobDelivered
@@ -39,8 +37,6 @@ def run(arguments: argparse.Namespace) -> Answer:
     """Wait, then deliver what is over."""
     opened = open_configured(arguments.run, "wait")
     names = _names(arguments, opened)
-    # What could go wrong in telling a result must go wrong before it counts as told.
-    table = prices()
     until = time.monotonic() + arguments.timeout
     reap_at = 0.0
     while True:
@@ -56,7 +52,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         time.sleep(min(_LOOK_S, left_s))
     said = transact(opened.live, Deliver(names=names, first=arguments.any))
     tell_account(opened)
-    return _answer(opened, table, names, said, first=arguments.any)
+    return _answer(opened, names, said, first=arguments.any)
 
 
 def _names(arguments: argparse.Namespace, opened: OpenRun) -> tuple[str, ...] | None:
@@ -74,7 +70,6 @@ def _names(arguments: argparse.Namespace, opened: OpenRun) -> tuple[str, ...] | 
 
 def _answer(
     opened: OpenRun,
-    table: PriceTable,
     names: tuple[str, ...] | None,
     said: Sequence[Envelope],
     *,
@@ -87,7 +82,7 @@ def _answer(
     now = opened.live.clock.now()
     return Answer(
         {
-            "done": [_result(opened, name, table) for name in delivered],
+            "done": [_result(opened, name) for name in delivered],
             "running": [
                 live_row(opened.registry, job, now) for job in wait.members if not job.ended
             ],
@@ -98,8 +93,8 @@ def _answer(
     )
 
 
-def _result(opened: OpenRun, name: str, table: PriceTable) -> dict[str, object]:
-    return result(opened.registry, opened.job(name), str(opened.folder.path), table)
+def _result(opened: OpenRun, name: str) -> dict[str, object]:
+    return result(opened.registry, opened.job(name), str(opened.folder.path))
 
 
 def _code(wait: Waiting) -> Exit:

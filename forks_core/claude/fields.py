@@ -21,6 +21,8 @@ LARGEST = 2**53 - 1
 """The largest count that the client, a JavaScript program, can tell from its neighbours."""
 NAME_LENGTH = 256
 """Names are logged, texts are not: a longer name is cut to this many characters."""
+DEAREST = 1e9
+"""No call costs more USD: a larger amount is none, so sums of them can always be told."""
 
 
 def load(line: bytes) -> Json | None:
@@ -99,6 +101,12 @@ def money(obj: Json, key: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) and value >= 0 else None
+
+
+def cost(obj: Json, key: str) -> float | None:
+    """Give an amount in USD; what no call could cost is None."""
+    value = money(obj, key)
+    return None if value is None or value > DEAREST else value
 
 
 def moment(obj: Json, key: str) -> datetime | None:

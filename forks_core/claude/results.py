@@ -156,7 +156,7 @@ def _signs(line: Json, trouble: Trouble) -> Signs:
 
 
 def _spent(line: Json) -> Spent | None:
-    total = fields.money(line, "total_cost_usd")
+    total = fields.cost(line, "total_cost_usd")
     if total is None:
         return None
     models: Map[str, Counters] = Map()
@@ -183,7 +183,7 @@ def _counters(counted: Mapping[str, object]) -> Counters:
         cache_creation_5m=fields.count(counted, "cacheCreationEphemeral5mInputTokens"),
         cache_read=fields.count(counted, "cacheReadInputTokens"),
     )
-    return Counters(usage=usage, cost_usd=fields.money(counted, "costUSD") or 0.0)
+    return Counters(usage=usage, cost_usd=fields.cost(counted, "costUSD") or 0.0)
 
 
 def _plus(one: Counters | None, other: Counters) -> Counters:

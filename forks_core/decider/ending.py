@@ -6,6 +6,7 @@ brings what the log does not hold of it yet, so no crash leaves a result without
 
 from datetime import datetime
 
+from attrs import evolve as change
 from attrs import frozen
 from immutables import Map
 
@@ -14,12 +15,14 @@ from forks_core.registry import Job, Launched, Registry, Running, Stream, Traini
 from forks_core.rules import cache
 from forks_core.rules.flags import session_of
 from forks_core.rules.outcome import Conclusion, Imposed, conclude
-from forks_core.rules.supervision import Timings, is_silent
-from forks_core.rules.usage import Reckoning, reckon
+from forks_core.rules.prices import PriceTable, estimate
+from forks_core.rules.supervision import Timings, is_silent, last_sign
+from forks_core.rules.usage import DIGITS, Reckoning, reckon
 from forks_events import Event, Said
 from forks_events.bases import BaseFailed, BaseTrained
 from forks_events.jobs import JobEnded, Text
 from forks_events.sessions import SessionCounted
+from forks_events.values import Estimate
 from forks_events.words import ErrorKind, Flag, Kind, Status
 
 
@@ -39,6 +42,7 @@ class End:
         head: HEAD of the working directory now, or None.
         note: Whether the fork's note is there.
         flags: Flags that the supervisor raised.
+        prices: What an unknown cost is estimated by, or None: it is not.
         lost_after_s: For a lost job, the silence that is required of it still.
     """
 
@@ -53,6 +57,7 @@ class End:
     head: str | None = None
     note: bool = False
     flags: tuple[Flag, ...] = ()
+    prices: PriceTable | None = None
     lost_after_s: float = Timings().lost_after_s
 
 
@@ -94,8 +99,11 @@ def end(command: End, registry: Registry, now: datetime) -> tuple[Event, ...]:
 
 
 def _is_found_again(command: End, job: Job, registry: Registry, now: datetime) -> bool:
-    lost = command.imposed is not None and command.imposed.status is Status.LOST
-    return lost and not is_silent(registry, job, now, command.lost_after_s)
+    return _is_lost(command) and not is_silent(registry, job, now, command.lost_after_s)
+
+
+def _is_lost(command: End) -> bool:
+    return command.imposed is not None and command.imposed.status is Status.LOST
 
 
 def _ended(
@@ -112,6 +120,8 @@ def _ended(
     if job.spec.kind is not Kind.TRAIN and job.spec.base is not None:
         verdict = cache.verdict(stream.first.usage if stream.first else None, job.spec.base_context)
     drift = _drift(job, registry, stream)
+    # Nobody knows what a lost job did after its last sign of life.
+    until = last_sign(registry, job) if _is_lost(command) else now
     return JobEnded(
         at=now,
         job=command.job,
@@ -128,7 +138,7 @@ def _ended(
             cold=cache.is_cold_start(job.spec.base_state, verdict, drift),
         ),
         exit_code=command.exit_code,
-        wall_s=round(_wall_s(job, now) if command.wall_s is None else command.wall_s, 1),
+        wall_s=round(_wall_s(job, until) if command.wall_s is None else command.wall_s, 1),
         session=session_of(stream) or job.spec.session,
         turns=stream.turns,
         num_turns=result.num_turns if result else None,
@@ -136,11 +146,23 @@ def _ended(
         usage=reckoning.usage,
         usage_basis=reckoning.basis,
         cost_usd=reckoning.cost_usd,
+        estimate=_estimate(command, reckoning),
         cache=verdict,
         drift=drift,
         denials=stream.denials,
         note=command.note,
         raw=command.raw,
+    )
+
+
+def _estimate(command: End, reckoning: Reckoning) -> Estimate | None:
+    """Reckon what an unknown cost is at least; what responses tell of their output is no count."""
+    seen = {model: change(used, output=0) for model, used in command.stream.seen.items()}
+    if reckoning.cost_usd is not None or not seen or command.prices is None:
+        return None
+    usd = estimate(seen, command.prices)
+    return (
+        None if usd is None else Estimate(usd=round(usd, DIGITS), prices_as_of=command.prices.as_of)
     )
 
 
@@ -171,13 +193,13 @@ def _flags(
     return tuple(dict.fromkeys(found))
 
 
-def _wall_s(job: Job, now: datetime) -> float:
+def _wall_s(job: Job, until: datetime) -> float:
     match job.state:
         case Running(started_at=since) | Launched(launched_at=since):
             pass
         case _:
             since = job.spec.at
-    return max(0.0, (now - since).total_seconds())
+    return max(0.0, (until - since).total_seconds())
 
 
 def _of_the_base(

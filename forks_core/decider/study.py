@@ -1,6 +1,7 @@
 """Scheduling a study: its plan, its arms' launches and the order of its trials, said once."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from attrs import frozen
@@ -8,12 +9,18 @@ from attrs import frozen
 from forks_core.decider.run import FORMAT
 from forks_core.errors import Refused
 from forks_core.registry import Registry
-from forks_core.rules.fingerprint import differences, fingerprint
+from forks_core.rules.fingerprint import Change, changes, fingerprint
 from forks_events import Event
 from forks_events.codec import unstructure
 from forks_events.run import LaunchFixed, RunConfigured, RunOpened
 from forks_events.study import Entry, Plan, StudyScheduled
 from forks_events.values import Launch, Settings
+
+_PLACE = re.compile(
+    r"arms\..+\.launch\.((?P<own>cwd|mcp\.config)"
+    r"|(append_system_prompt|agent|settings|binary)\.path)"
+)
+"""Where a launch's files lie: below the study's state folder, or perhaps beside the study."""
 
 
 @frozen(kw_only=True)
@@ -44,9 +51,10 @@ def schedule(command: Schedule, registry: Registry, now: datetime) -> tuple[Even
     launches = {fingerprint(launch): launch for launch in command.launches}
     if registry.study is not None:
         known = {**registry.launches, **launches}
-        if changed := plan_differences(registry.study.plan, command.plan, known):
+        if changed := plan_changes(registry.study.plan, command.plan, known):
+            what = "its folder was moved or copied" if is_moved(changed) else "its plan has changed"
             raise Refused(
-                "the study was scheduled, and its plan has changed since", fields=list(changed)
+                f"the study was scheduled, and {what} since", fields=list(changed), changes=changed
             )
         configured = registry.run and registry.run.configured
         if configured and configured.settings.account != command.settings.account:
@@ -76,15 +84,21 @@ def schedule(command: Schedule, registry: Registry, now: datetime) -> tuple[Even
     )
 
 
-def plan_differences(before: Plan, after: Plan, launches: Mapping[str, Launch]) -> tuple[str, ...]:
-    """Name what of a plan has changed, by dotted paths with the names of arms and tasks in them.
+def plan_changes(before: Plan, after: Plan, launches: Mapping[str, Launch]) -> dict[str, Change]:
+    """Tell what of a plan has changed, by dotted paths with the names of arms and tasks in them.
 
     Args:
         before: The plan as it was scheduled.
         after: The plan as it is.
         launches: The launches of both, by fingerprint.
     """
-    return differences(_named(before, launches), _named(after, launches))
+    return changes(_named(before, launches), _named(after, launches))
+
+
+def is_moved(paths: Iterable[str]) -> bool:
+    """Tell whether all that changed, by its dotted paths, is where the study's folder lies."""
+    found = [_PLACE.fullmatch(path) for path in paths]
+    return all(found) and any(place and place["own"] for place in found)
 
 
 def _named(plan: Plan, launches: Mapping[str, Launch]) -> dict[str, object]:

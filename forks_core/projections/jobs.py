@@ -3,15 +3,11 @@
 from datetime import datetime
 from typing import Any, assert_never
 
-from attrs import evolve as change
-
 from forks_core.projections.misses import miss_causes
 from forks_core.registry import SILENT, Created, Ended, Job, Launched, Registry, Running
 from forks_core.rules.cache import fingerprint_text
 from forks_core.rules.naming import note_name
-from forks_core.rules.prices import PriceTable, estimate
 from forks_core.rules.supervision import is_silent
-from forks_core.rules.usage import DIGITS
 from forks_events.codec import unstructure
 from forks_events.jobs import JobEnded, Text
 from forks_events.words import Flag
@@ -75,6 +71,7 @@ def job_row(registry: Registry, job: Job, now: datetime, lost_after_s: float) ->
         "settled_at": state.settled_at if isinstance(state, Ended) else None,
         "wall_s": end and end.wall_s,
         "cost_delta_usd": end and end.cost_usd,
+        "cost_estimate_usd": end and end.estimate and end.estimate.usd,
         "turns": end.turns if end else registry.streams.get(spec.job, SILENT).turns,
     }
     if end is None:
@@ -98,14 +95,13 @@ def live_row(registry: Registry, job: Job, now: datetime) -> Row:
     }
 
 
-def result(registry: Registry, job: Job, folder: str, prices: PriceTable) -> Row:
+def result(registry: Registry, job: Job, folder: str) -> Row:
     """An ended job's result, as ``wait`` delivers it.
 
     Args:
         registry: The state.
         job: The job; it has ended.
         folder: The state folder, for the paths of what lies in it.
-        prices: What a cost is estimated by that no result gave.
     """
     assert isinstance(job.state, Ended)  # noqa: S101 - the caller's duty
     spec, end = job.spec, job.state.end
@@ -129,7 +125,7 @@ def result(registry: Registry, job: Job, folder: str, prices: PriceTable) -> Row
         "models_used": end.models_used,
         "tokens": tokens(end),
         "usage_basis": end.usage_basis,
-        **cost(registry, end, prices),
+        **cost(end),
         "cache": end.cache,
         "cache_causes": miss_causes(registry, job),
         "base_state": spec.base_state,
@@ -147,24 +143,15 @@ def result(registry: Registry, job: Job, folder: str, prices: PriceTable) -> Row
     return {key: unstructure(value) for key, value in row.items()}
 
 
-def cost(registry: Registry, end: JobEnded, prices: PriceTable) -> Row:
-    """What a job cost in USD, and who says so.
-
-    Where no result gave a cost it is unknown. The estimate is of what was seen, by the price
-    table: a lower bound, since responses do not tell of their output.
-    """
-    # What responses tell of their output is a placeholder.
-    seen = {
-        model: change(usage, output=0)
-        for model, usage in registry.streams.get(end.job, SILENT).seen.items()
-    }
-    guess = estimate(seen, prices) if end.cost_usd is None and seen else None
+def cost(end: JobEnded) -> Row:
+    """What a job cost in USD, and who says so; an estimate is a lower bound."""
+    guess = end.estimate
     source = "client" if end.cost_usd is not None else None
     return {
         "cost_delta_usd": end.cost_usd,
-        "cost_source": "estimate" if guess is not None else source,
-        "cost_estimate_usd": None if guess is None else round(guess, DIGITS),
-        "prices_as_of": None if guess is None else prices.as_of,
+        "cost_source": "estimate" if guess else source,
+        "cost_estimate_usd": guess and guess.usd,
+        "prices_as_of": guess and guess.prices_as_of,
     }
 
 

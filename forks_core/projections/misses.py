@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 from forks_core.registry import SILENT, Base, Ended, Job, Registry, Running
+from forks_core.rules.models import is_same_model
 from forks_events.jobs import JobEnded
 from forks_events.values import GIT_INSTRUCTIONS
 from forks_events.words import Cache, Kind, Warmth
@@ -47,7 +48,14 @@ def _drift(registry: Registry, job: Job, end: JobEnded) -> tuple[str, ...]:
     """What differed of the launch and the surroundings; where a client runs is in its prompt."""
     launch = registry.launches[job.spec.fingerprint]
     elsewhere = job.spec.cwd is not None and job.spec.cwd != launch.cwd
-    found = {*end.drift, *(["cwd"] if elsewhere else [])}
+    opened = registry.streams.get(job.spec.job, SILENT).opened
+    told = opened.model if opened else None
+    other_model = told is not None and not is_same_model(told, launch.model)
+    found = {
+        *end.drift,
+        *(["cwd"] if elsewhere else []),
+        *(["model"] if other_model else []),
+    }
     return tuple(sorted(found - HARMLESS))
 
 

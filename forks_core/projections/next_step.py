@@ -9,7 +9,7 @@ failed, and of the quota. While attempts go on, nothing stops or pauses before t
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from forks_core.projections.pace import estimate_s, spent_usd
+from forks_core.projections.pace import charged_usd, estimate_s
 from forks_core.projections.steps import (
     Abort,
     Begin,
@@ -173,11 +173,11 @@ class _Table:
         plan, view = self._plan, self._view
         if past_cutoff(plan.cutoff, view.now):
             return Stop(reason=StopReason.TIME, detail="the cutoff is past")
-        spent = spent_usd(self._registry, view.prices)
+        spent = charged_usd(self._registry, plan.max_budget_usd)
         # What goes on may spend all that it is allowed.
         going_on = len(self._open) * (plan.max_budget_usd or 0.0)
         if not budget_allows(spent + going_on, plan.max_budget_usd, plan.budget_cap_usd):
-            return Stop(reason=StopReason.BUDGET, detail=f"spent {spent:.6f} USD")
+            return Stop(reason=StopReason.BUDGET, detail=f"spent up to {spent:.6f} USD")
         if view.free_gb < plan.min_free_gb:
             return Stop(reason=StopReason.DISK, detail=f"{view.free_gb:.1f} GB free")
         if self._gate.action is Action.STOP:

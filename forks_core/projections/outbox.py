@@ -56,6 +56,7 @@ def _entry(envelope: Envelope, registry: Registry, source: str) -> Entry | None:
                 block=job.spec.block,
                 model=_model(registry, job),
                 cost_usd=event.cost_usd,
+                estimate_usd=event.estimate.usd if event.estimate else None,
             )
         case _:
             return None

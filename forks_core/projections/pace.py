@@ -3,31 +3,47 @@
 import math
 from collections.abc import Iterable
 
-from forks_core.projections.jobs import cost
 from forks_core.projections.trials import concluded
 from forks_core.registry import Ended, Registry
 from forks_core.rules.budget import total_usd
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
+from forks_events.jobs import JobEnded
 
 
-def spent_usd(registry: Registry, prices: PriceTable) -> float:
-    """What all calls of the study have cost so far, smoke trials and trainings among them, in USD.
+def spent_usd(registry: Registry) -> float:
+    """What all calls have cost so far as far as that is known, in USD, trainings and smoke included.
 
-    Where no result gave a cost, it is estimated from the tokens that were seen.
+    Where no result gave a cost, an estimate of what was seen counts.
     """
+    return total_usd(known_usd(end) for end in _ends(registry))
+
+
+def charged_usd(registry: Registry, per_trial_cap: float | None) -> float:
+    """What counts against a budget: a call of unknown cost may have spent all that it was allowed."""
     return total_usd(
-        _cost(registry, job.state, prices)
-        for job in registry.jobs.values()
-        if isinstance(job.state, Ended)
+        end.cost_usd
+        if end.cost_usd is not None
+        else max(per_trial_cap or 0.0, known_usd(end) or 0.0)
+        for end in _ends(registry)
     )
 
 
-def _cost(registry: Registry, state: Ended, prices: PriceTable) -> float | None:
-    """What a job cost, as its own row has it."""
-    money = cost(registry, state.end, prices)
-    known: float | None = money["cost_delta_usd"]
-    return money["cost_estimate_usd"] if known is None else known
+def known_usd(end: JobEnded) -> float | None:
+    """What a call cost as far as that is known: as its client told, else as it was estimated."""
+    if end.cost_usd is not None or end.estimate is None:
+        return end.cost_usd
+    return end.estimate.usd
+
+
+def unknown_costs(registry: Registry) -> tuple[int, int]:
+    """How many calls have a cost that was estimated, and how many one that nobody knows."""
+    untold = [end for end in _ends(registry) if end.cost_usd is None]
+    estimated = sum(end.estimate is not None for end in untold)
+    return estimated, len(untold) - estimated
+
+
+def _ends(registry: Registry) -> list[JobEnded]:
+    return [job.state.end for job in registry.jobs.values() if isinstance(job.state, Ended)]
 
 
 def block_seconds(registry: Registry, block: Block) -> float | None:

@@ -8,20 +8,21 @@ from attrs import frozen
 
 from forks_core.projections.blocks import flag_incomplete
 from forks_core.projections.jobs import cost, tokens
+from forks_core.projections.pace import known_usd
 from forks_core.projections.trials import scheduled, study_of
 from forks_core.registry import Ended, Job, Registry
 from forks_core.registry.trials import Attempt, Trial
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.quota import FIVE_HOUR, SEVEN_DAY
 from forks_core.rules.schedule import Block, seed
 from forks_events.codec import unstructure
 from forks_events.jobs import JobEnded
-from forks_events.trials import AttemptAborted, AttemptConcluded
+from forks_events.trials import AttemptAborted, AttemptConcluded, InfraKind
 from forks_events.values import Launch
 
 Row = dict[str, Any]
 MESSAGE_LENGTH, TEXT_LENGTH = 300, 500
 ABORTED = "aborted"
+CHECK_LATE = "the check's time was up"
 OUTCOME = (
     "final",
     "status",
@@ -48,12 +49,14 @@ class Texts:
     Args:
         final_text: What the agent answered last, or None.
         message: What the client says went wrong, or None.
+        check_message: What the check said last on standard error, or None.
         diagnostics: What the check said beside its verdict, or None.
         tool_calls: Tools that the agent called, or None when that is not known.
     """
 
     final_text: str | None = None
     message: str | None = None
+    check_message: str | None = None
     diagnostics: Any = None
     tool_calls: int | None = None
 
@@ -62,15 +65,12 @@ Read = Callable[[str, int, str], Texts]
 """Reads the texts of an attempt by its trial, its number and its job."""
 
 
-def attempt_rows(
-    registry: Registry, blocks: Sequence[Block], prices: PriceTable, read: Read
-) -> list[Row]:
+def attempt_rows(registry: Registry, blocks: Sequence[Block], read: Read) -> list[Row]:
     """Every attempt that is over, in the order in which they began.
 
     Args:
         registry: The state; its study is scheduled.
         blocks: All blocks of the study.
-        prices: What a cost is estimated by that no result gave.
         read: Reads the texts.
     """
     study_of(registry)
@@ -81,11 +81,11 @@ def attempt_rows(
         if attempt.end is not None
     ]
     attempts.sort(key=lambda known: (known[1].begun.at, known[1].begun.job))
-    rows = [_row(registry, trial, attempt, prices, read) for trial, attempt in attempts]
+    rows = [_row(registry, trial, attempt, read) for trial, attempt in attempts]
     return flag_incomplete(blocks, rows)
 
 
-def _row(registry: Registry, trial: Trial, attempt: Attempt, prices: PriceTable, read: Read) -> Row:
+def _row(registry: Registry, trial: Trial, attempt: Attempt, read: Read) -> Row:
     begun, end = attempt.begun, attempt.end
     assert end is not None  # noqa: S101 - the caller's duty
     _, entry, smoke = scheduled(registry, begun.trial_id)
@@ -101,8 +101,8 @@ def _row(registry: Registry, trial: Trial, attempt: Attempt, prices: PriceTable,
         "seed": seed(entry.task, entry.run_index),
         "job": begun.job,
         **_settings(job, launch),
-        **_outcome(end, texts),
-        **_effort(registry, attempt, job, prices),
+        **_outcome(end, texts, job),
+        **_effort(attempt, job),
         "tool_calls": texts.tool_calls,
         "quota_before": _quota(begun.quota),
         "quota_after": _quota(end.quota) if isinstance(end, AttemptConcluded) else None,
@@ -122,12 +122,12 @@ def _settings(job: Job, launch: Launch) -> Row:
     }
 
 
-def _outcome(end: AttemptConcluded | AttemptAborted, texts: Texts) -> Row:
+def _outcome(end: AttemptConcluded | AttemptAborted, texts: Texts, job: Job) -> Row:
     if isinstance(end, AttemptAborted):
         told = {"final": False, "status": ABORTED, "excluded": False, "passed": False}
         return dict.fromkeys(OUTCOME) | told
     infra = unstructure(end.infra_kind)
-    message = texts.message if infra or end.evaluator_error else None
+    message = _message(end, texts, job)
     return {
         "final": end.final,
         "status": end.status.value,
@@ -147,7 +147,20 @@ def _outcome(end: AttemptConcluded | AttemptAborted, texts: Texts) -> Row:
     }
 
 
-def _effort(registry: Registry, attempt: Attempt, job: Job, prices: PriceTable) -> Row:
+def _message(end: AttemptConcluded, texts: Texts, job: Job) -> str | None:
+    """What went wrong, in the words of whoever it went wrong with."""
+    if end.infra_kind is InfraKind.RUNNER and isinstance(job.state, Ended):
+        ended = job.state.end
+        told = (ended.reason.value if ended.reason else None, ended.reason_detail)
+        return ": ".join(filter(None, told)) or None
+    if end.infra_kind is not None:
+        return texts.message
+    if not end.evaluator_error:
+        return None
+    return CHECK_LATE if end.check and end.check.timed_out else texts.check_message
+
+
+def _effort(attempt: Attempt, job: Job) -> Row:
     assert attempt.end is not None  # noqa: S101 - the caller's duty
     ended = job.state.end if isinstance(job.state, Ended) else None
     wall_s = _seconds(attempt.begun.at, attempt.end.at)
@@ -156,12 +169,10 @@ def _effort(registry: Registry, attempt: Attempt, job: Job, prices: PriceTable) 
         "ended_at": unstructure(attempt.end.at),
         "wall_s": wall_s,
     }
-    return times | (_of_call(registry, ended, wall_s, prices) if ended else {})
+    return times | (_of_call(ended, wall_s) if ended else {})
 
 
-def _of_call(registry: Registry, ended: JobEnded, wall_s: float, prices: PriceTable) -> Row:
-    money = cost(registry, ended, prices)
-    known = money["cost_delta_usd"]
+def _of_call(ended: JobEnded, wall_s: float) -> Row:
     return {
         "agent_wall_s": ended.wall_s,
         "overhead_s": round(max(0.0, wall_s - ended.wall_s), 1),
@@ -171,8 +182,8 @@ def _of_call(registry: Registry, ended: JobEnded, wall_s: float, prices: PriceTa
         "turns": ended.turns,
         **tokens(ended),
         "usage_basis": unstructure(ended.usage_basis),
-        "cost_usd": money["cost_estimate_usd"] if known is None else known,
-        "cost_source": money["cost_source"],
+        "cost_usd": known_usd(ended),
+        "cost_source": cost(ended)["cost_source"],
         "models_used": list(ended.models_used),
         "denials": len(ended.denials),
         "flags": [flag.value for flag in ended.flags],

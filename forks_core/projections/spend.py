@@ -1,6 +1,7 @@
 """What was spent, added up exactly: by who and what for, by run, by day.
 
-A cost that nobody knows is counted as unknown, and is not zero.
+A cost that no client told is estimated, and added up apart; one that nobody knows is counted as
+unknown, and is not zero.
 """
 
 from collections import defaultdict
@@ -48,6 +49,7 @@ def _sum(spends: Iterable[SpendBooked]) -> Row:
     return {
         "usd": cumulative(held),
         "calls": len(held),
-        "unknown": sum(spend.cost_usd is None for spend in held),
+        "estimated_usd": total_usd(s.estimate_usd for s in held if s.cost_usd is None),
+        "unknown": sum(s.cost_usd is None and s.estimate_usd is None for s in held),
         "last_at": unstructure(max((spend.ended_at for spend in held), default=None)),
     }

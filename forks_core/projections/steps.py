@@ -5,7 +5,6 @@ from datetime import datetime
 from attrs import field, frozen
 from immutables import Map
 
-from forks_core.rules.prices import PriceTable
 from forks_events.trials import StopReason, Wait
 
 
@@ -17,7 +16,6 @@ class View:
         now: The time.
         free_gb: Free disk, in GB.
         stops: How often a stop was asked for by a signal.
-        prices: What an unknown cost is estimated by.
         smoke: Whether only to try things out.
         tried: The last attempt at each trial that was over before this run: what was given up
             then is tried anew, and so is what was only tried out.
@@ -26,7 +24,6 @@ class View:
     now: datetime
     free_gb: float
     stops: int
-    prices: PriceTable
     smoke: bool = False
     tried: Map[str, int] = field(factory=Map)
 

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from forks_core.projections.blocks import block_status
-from forks_core.projections.pace import estimate_s, spent_usd
+from forks_core.projections.pace import estimate_s, spent_usd, unknown_costs
 from forks_core.projections.quota import quota_row
 from forks_core.projections.trials import study_of
 from forks_core.registry import Registry
 from forks_core.registry.trials import Trial
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import Block
 from forks_core.rules.study_file import SMOKE
 from forks_events.codec import unstructure
@@ -39,18 +38,16 @@ def trial_state(registry: Registry, trial: Trial | None) -> str:
     return PASSED if end.passed else FAILED
 
 
-def study_status(
-    registry: Registry, blocks: Sequence[Block], prices: PriceTable, now: datetime
-) -> Row:
+def study_status(registry: Registry, blocks: Sequence[Block], now: datetime) -> Row:
     """The study as it stands now.
 
     Args:
         registry: The state; its study is scheduled.
         blocks: All blocks of the study.
-        prices: What an unknown cost is estimated by.
         now: The time.
     """
     study, runner = study_of(registry), registry.runner
+    estimated, unknown = unknown_costs(registry)
     trials = [
         {
             "trial_id": entry.trial_id,
@@ -74,7 +71,9 @@ def study_status(
         "blocks": len(blocks),
         "blocks_complete": complete,
         "smoke_trials": sum(name.startswith(SMOKE) for name in registry.trials),
-        "spent_usd": spent_usd(registry, prices),
+        "spent_usd": spent_usd(registry),
+        "costs_estimated": estimated,
+        "costs_unknown": unknown,
         "left_s": left_s(registry, blocks),
         "runner": unstructure(runner.started.runner) if runner.started else None,
         "started_at": unstructure(runner.started.at) if runner.started else None,

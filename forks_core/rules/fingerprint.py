@@ -2,13 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import frozen
 
 from forks_events.codec import unstructure
 from forks_events.values import Binary, Launch
+
+Change = dict[str, Any]
+"""What was, and what is."""
 
 
 def fingerprint(launch: Launch) -> str:
@@ -51,15 +54,17 @@ def launch_drift(launch: Launch, found: Found) -> tuple[str, ...]:
 
 def differences(before: Any, after: Any) -> tuple[str, ...]:
     """Name the fields, by dotted paths, in which two values differ; lists are compared whole."""
-    return tuple(_differences(unstructure(before), unstructure(after), ""))
+    return tuple(changes(before, after))
 
 
-def _differences(before: Any, after: Any, path: str) -> list[str]:
+def changes(before: Any, after: Any) -> dict[str, Change]:
+    """Tell in what two values differ: by dotted paths, what was there and what is."""
+    return dict(_changes(unstructure(before), unstructure(after), ""))
+
+
+def _changes(before: Any, after: Any, path: str) -> Iterator[tuple[str, Change]]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        names = sorted({*before, *after})
-        return [
-            found
-            for name in names
-            for found in _differences(before.get(name), after.get(name), f"{path}.{name}")
-        ]
-    return [] if before == after else [path.removeprefix(".")]
+        for name in sorted({*before, *after}):
+            yield from _changes(before.get(name), after.get(name), f"{path}.{name}")
+    elif before != after:
+        yield path.removeprefix("."), {"was": before, "is": after}

@@ -1,7 +1,7 @@
 """The texts of an attempt, out of the raw file and the check's output."""
 
 from forks_core.claude.text import answer_text, tool_calls
-from forks_core.projections.rows import Texts
+from forks_core.projections.rows import MESSAGE_LENGTH, Texts
 from forks_core.system.checker import spoken
 from forks_core.system.raw import stderr_tail
 from forks_core.system.state_folder import StateFolder
@@ -14,10 +14,13 @@ def attempt_texts(folder: StateFolder, trial_id: str, attempt: int, job: str) ->
     answer = answer_text(data) if data is not None else None
     complaint = stderr_tail(folder, job).strip()
     output = folder.kept(trial_id, attempt, "check.out")
+    errors = folder.kept(trial_id, attempt, "check.err")
+    complained = errors.read_text("utf-8", "replace").strip() if errors.exists() else ""
     said = spoken(output.read_bytes()) if output.exists() else {}
     return Texts(
         final_text=answer,
         message=complaint or answer,
+        check_message=complained[-MESSAGE_LENGTH:] or None,
         diagnostics=said.get("diagnostics"),
         tool_calls=None if data is None else tool_calls(data),
     )

@@ -11,6 +11,7 @@ from forks_core.rules.prompt import Delta
 from forks_core.system import git
 from forks_core.system.client import look_again
 from forks_core.system.open_run import OpenRun
+from forks_core.system.prices import prices
 from forks_events.jobs import Text
 from forks_events.values import Launch
 
@@ -43,9 +44,11 @@ def prepare(
         session: The session that goes on, or None for a fresh one.
 
     Raises:
-        Refused: The client is gone or mute.
+        Refused: The client is gone or mute, or FORKS_PRICES names no price table.
         StorageFailed: The prompt cannot be stored.
     """
+    # What an unknown cost will be estimated by: better refused now than not told then.
+    prices()
     found = look_again(launch)
     data = prompt.encode()
     return Call(

@@ -6,6 +6,7 @@ from forks_core.decider.ending import End
 from forks_core.registry import Job
 from forks_core.rules.outcome import Imposed
 from forks_core.system.open_run import OpenRun
+from forks_core.system.prices import prices_at_hand
 from forks_core.system.raw import printed, stderr_flags
 
 
@@ -29,5 +30,6 @@ def end_as_printed(run: OpenRun, job: Job, imposed: Imposed, **more: Any) -> End
         imposed=imposed,
         note=run.has_note(job),
         flags=flags,
+        prices=prices_at_hand(),
         **more,
     )

@@ -15,7 +15,6 @@ from forks_core.projections.jobs import result
 from forks_core.projections.trials import call_of, scheduled, task_of
 from forks_core.rules.attempts import infra_kind
 from forks_core.rules.paths import normalise
-from forks_core.rules.prices import PriceTable
 from forks_core.rules.schedule import seed
 from forks_core.system.calls import Request, prepare
 from forks_core.system.checker import run_check
@@ -46,7 +45,6 @@ class StudyField:
 
     Args:
         run: The study's run, opened.
-        prices: What an unknown cost is estimated by.
         stops: Tells how often a signal asked for the end.
         show: Shows whoever watches how far it is.
         keep: Books what is lost, and tells the account.
@@ -55,14 +53,12 @@ class StudyField:
     def __init__(
         self,
         run: OpenRun,
-        prices: PriceTable,
         *,
         stops: Callable[[], int],
         show: Callable[[], None],
         keep: Callable[[], None],
     ) -> None:
         self._run = run
-        self._prices = prices
         self._folder = Path(run.path).parent
         self.stops = stops
         self.show = show
@@ -170,7 +166,7 @@ class StudyField:
         return {
             "trial_id": trial_id,
             "attempt": attempt,
-            "result": result(run.registry, run.job(job), str(run.folder.path), self._prices),
+            "result": result(run.registry, run.job(job), str(run.folder.path)),
             "text": answer_text(raw.read_bytes()) if raw.exists() else None,
         }
 

@@ -1,9 +1,11 @@
 """The preflight: what a run of a study depends on, looked at before the first trial."""
 
+import os
 import platform
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from attrs import frozen
 
 from forks_core.registry import UNREAD
 from forks_core.rules.cutoff import past_cutoff
+from forks_core.rules.paths import normalise
 from forks_core.rules.pins import check_pins
 from forks_core.rules.quota import LaunchGate, Launching, launch_gate
 from forks_core.system import git
@@ -19,7 +22,7 @@ from forks_core.system.account import open_account
 from forks_core.system.introduction import Introduction, introduce
 from forks_core.system.open_run import OpenRun
 from forks_events.codec import unstructure
-from forks_events.study import Plan
+from forks_events.study import Plan, Task
 from forks_events.values import Launch
 
 _GB = 1e9
@@ -100,8 +103,9 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
         Look(
             name="cutoff",
             found=Found.FAIL if past_cutoff(plan.cutoff, now) else Found.PASS,
-            detail=str(unstructure(plan.cutoff) or "none"),
+            detail=_cutoff(plan, now),
         ),
+        *_check_looks(run, plan),
         *_base_looks(run, plan),
         *(_arm_look(name, found, launches[name]) for name, found in arms.items()),
         *_pin_looks(plan, observed(launches, told)),
@@ -139,6 +143,32 @@ def _repository(run: OpenRun) -> Look:
     if status.strip():
         return Look(name="git", found=Found.WARN, detail="the study file is not committed")
     return Look(name="git", found=Found.PASS, detail=f"HEAD {git.head(folder)}")
+
+
+def _cutoff(plan: Plan, now: datetime) -> str:
+    told = str(unstructure(plan.cutoff) or "none")
+    return f"past: {told}" if past_cutoff(plan.cutoff, now) else told
+
+
+def _check_looks(run: OpenRun, plan: Plan) -> Iterator[Look]:
+    for task in plan.tasks:
+        program = task.check[0]
+        found = _can_run(program, task, Path(run.path).parent)
+        where = "in the task's folder" if "/" in program else "on PATH"
+        yield Look(
+            name=f"check:{task.id}",
+            found=Found.PASS if found else Found.FAIL,
+            detail=program if found else f"there is no program {program} {where}",
+        )
+
+
+def _can_run(program: str, task: Task, folder: Path) -> bool:
+    """Whether the check's program is there; what has a slash is looked for from the folder."""
+    if "/" not in program:
+        return shutil.which(program) is not None
+    place = normalise(task.workdir.path, str(folder)) if task.workdir else ""
+    path = Path(place, program)
+    return path.is_absolute() and path.is_file() and os.access(path, os.X_OK)
 
 
 def _base_looks(run: OpenRun, plan: Plan) -> Iterator[Look]:

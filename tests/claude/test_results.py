@@ -60,13 +60,34 @@ class TestResulted:
 
     @pytest.mark.parametrize(
         "cost",
-        [b"null", b"true", b'"0.1"', b"-1", b"[]", b"NaN", b"-Infinity", b"1e999", b"1" * 400],
+        [
+            *(b"null", b"true", b'"0.1"', b"-1", b"[]", b"NaN", b"-Infinity", b"1e999", b"1" * 400),
+            *(b"1e308", b"1000000000.1"),
+        ],
     )
     def test_no_cost(self, cost: bytes) -> None:
-        """A total that is no finite amount is unknown, and the rest of the line is read."""
+        """A total that no call could cost is unknown, and the rest of the line is read."""
         (event,) = Parser(JOB).feed(wire(result("COST")).replace(b'"COST"', cost), None)
         assert isinstance(event, StreamResulted)
         assert (event.spent, event.num_turns) == (None, 1)
+
+    @pytest.mark.parametrize("cost", [b"-1", b"NaN", b"1e308", b"1000000000.1"])
+    def test_no_cost_of_a_model(self, cost: bytes) -> None:
+        """Of a model it is not counted, and the total and its tokens are."""
+        models = {MODEL: counted(7) | {"costUSD": "COST"}, f"{MODEL}[1m]": counted(1)}
+        line = wire(result(0.1, models)).replace(b'"COST"', cost)
+        (event,) = Parser(JOB).feed(line, None)
+        assert isinstance(event, StreamResulted)
+        assert event.spent is not None
+        assert event.spent.cost_usd == 0.1
+        assert event.spent.models[MODEL].cost_usd == 0.0
+        assert event.spent.models[MODEL].usage.input == 7
+
+    def test_the_dearest(self) -> None:
+        """A thousand million is an amount still."""
+        spent = resulted(result(1e9, {MODEL: counted(1) | {"costUSD": 1e9}})).spent
+        assert spent is not None
+        assert (spent.cost_usd, spent.models[MODEL].cost_usd) == (1e9, 1e9)
 
     def test_zero_is_known(self) -> None:
         """An explicit zero stays a zero."""

@@ -178,6 +178,15 @@ class TestRefused:
         content = refused(inited)
         assert (content["error"], content["status"]) == ("base is not active", "failed")
 
+    def test_no_prices(self, ready: Run) -> None:
+        """A price table that is none is refused now, not when a cost cannot be told."""
+        before = len(ready.log())
+        words = ("--base", "base", "--block", "b", "--brief", ready.brief())
+        said = ready.ask("fork", *words, env={"FORKS_PRICES": "/nowhere"})
+        assert said.error == "FORKS_PRICES names no price table"
+        assert said.content["path"] == "/nowhere"
+        assert len(ready.log()) == before
+
     @pytest.mark.rule("B16.4", "B16.7")
     def test_forced(self, inited: Run) -> None:
         """With force a base that is not active is forked; it is recorded that it was needed."""

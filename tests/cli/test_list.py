@@ -15,6 +15,7 @@ JOB_ROW = {
     *("reason_detail", "error_kind", "session", "parent_session", "continues", "created_at"),
     *("launched_at", "started_at", "ended_at", "fingerprint", "cache"),
     *("delivered_at", "settled_at", "turns", "wall_s", "cost_delta_usd"),
+    "cost_estimate_usd",
 }
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.driver import Run, ok
+from forks_cli.text import render
+from tests.driver import MODEL, Run, ok
 
 
 class TestJob:
@@ -45,6 +46,27 @@ class TestJob:
         assert (content["text"], content["stderr"]) == (None, "")
         assert content["result"]["status"] == "ok"
         assert content["raw_state"] == "missing"
+
+    @pytest.mark.parametrize(
+        ("used", "told"),
+        [
+            ([], {"asked for": MODEL}),
+            ([MODEL], {"model": MODEL}),
+            (["claude-haiku-4-5"], {"model": "claude-haiku-4-5", "asked for": MODEL}),
+        ],
+    )
+    def test_which_model(self, shared: Run, used: list[str], told: dict[str, str]) -> None:
+        """People read which model was used, where one was, and which one was asked for instead."""
+        content = ok(shared.ask("show", "j0001"))
+        content["result"]["models_used"] = used
+        lines = render(["show"], content, terminal=False).splitlines()
+        found = {
+            name: line.removeprefix(f"  {name}").strip()
+            for line in lines
+            for name in ("model", "asked for")
+            if line.startswith(f"  {name} ")
+        }
+        assert found == told
 
     def test_an_altered_stream(self, ready: Run) -> None:
         """A raw file that is not what the log says of it is told from one that is."""

@@ -55,6 +55,22 @@ def test_who(run: Run) -> None:
     assert ok(run.ask_words("spend"))["usd"] == 0.7
 
 
+def test_an_absurd_cost(run: Run) -> None:
+    """What no call could cost is unknown, so the sum can be told, however often it is claimed."""
+    init_paying(run)
+    run.trained()
+    claim = {"type": "result", "subtype": "success", "is_error": False, "total_cost_usd": 1e308}
+    for _ in range(2):
+        # It ends without a result of its own.
+        run.end_of(run.fork({"say": "Done."}, {"line": claim}, {"crash": 0}))
+    ok(run.ask("list"))
+    said = ok(run.ask_words("spend"))
+    assert said["calls"] == 3
+    assert 0 < said["usd"] < 10
+    costs = [end["cost_usd"] for end in run.events("JobEnded")]
+    assert costs[1:] == [None, None]
+
+
 def test_from_runs(run: Run) -> None:
     """It is the sum of what the run's own jobs have cost."""
     init_paying(run)

@@ -187,6 +187,36 @@ class TestRefused:
         assert study.check().error == "cannot read study"
         assert not study.state.exists()
 
+    @pytest.mark.parametrize(
+        ("text", "detail"),
+        [
+            (f"a = {'[' * 3000}{']' * 3000}\n", "nested too deep"),
+            ("\ufeff[study]\n", "it begins with a byte order mark: save it without one"),
+        ],
+    )
+    def test_no_toml(self, study: Study, text: str, detail: str) -> None:
+        """What no parser can read is refused like what is none, and why is told."""
+        study.path.write_text(text, encoding="utf-8")
+        said = study.check()
+        assert (said.error, said.content["detail"]) == ("the study file is not TOML", detail)
+
+    def test_which_words(self, study: Study) -> None:
+        """Where a word is one of few, a wrong one is refused with them."""
+        study.says("study", overage="maybe")
+        assert study.check().content["detail"] == "'maybe' is none of: stop, go"
+        study.says("study", overage="go")
+        study.says("arm", 0, permission_mode="maybe")
+        assert "dontAsk" in study.check().content["allowed"]
+        study.says("arm", 0, effort="maybe", permission_mode=None)
+        assert "xhigh" in study.check().content["allowed"]
+        study.says("arm", 0, effort=None)
+        study.says("launch", git_instructions="maybe")
+        assert study.check().error == "git_instructions is on or off"
+        study.says("launch", git_instructions=None, tools=[])
+        said = study.check()
+        assert said.error == "it is empty: name at least one tool"
+        assert said.content["key"] == "launch.tools"
+
     def test_no_client(self, study: Study) -> None:
         """Without a binary the environment must name a client, and the arm is told."""
         study.says("launch", binary=None)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.cli.conftest import MakeWorld
 from tests.cli.terminal import on_a_terminal
 from tests.driver import Run, ok
 from tests.study_world import World, between
@@ -164,6 +165,30 @@ class TestTheRest:
         assert fixed == arms
         by_arm = {row["arm"]: row["fingerprint"] for row in life.rows}
         assert [by_arm["plain"], by_arm["with-skill"]] == arms
+
+
+class TestOneTask:
+    """A run of a task that phase 2 does not wait for."""
+
+    @pytest.mark.rule("R6.5", "R9.1")
+    def test_the_rest_remains(self, make_world: MakeWorld) -> None:
+        """What was asked for is done, and all is well with it; but the study goes on: exit 5."""
+        world = make_world("MB-01", "MB-02")
+        world.one_arm()
+        world.scheduled()
+        for words, told in (
+            ((), "Nothing was tried yet."),
+            (("--complete",), "No row counts yet."),
+        ):
+            shown = on_a_terminal(world.run, *world.words("rows", *words), columns=100)
+            assert shown.text.strip() == told
+        for _ in range(2):
+            said = world.go("--task", "MB-01")
+            assert (said.code, said.content["reason"], said.content["ok"]) == (5, "DONE", True)
+            assert (said.content["done"], said.content["trials"]) == (1, 2)
+        said = world.go("--task", "MB-02")
+        assert (said.code, said.content["reason"], said.content["done"]) == (0, "DONE", 2)
+        assert world.trials() == ["MB-01-r1-plain", "MB-02-r1-plain"]
 
 
 class TestRowsOut:

@@ -5,10 +5,12 @@ import resource
 import pytest
 
 from tests.cli.conftest import MakeWorld
+from tests.cli.terminal import on_a_terminal
 from tests.processes import a_nap, napping
 from tests.study_world import World
 
 TRIAL = "MB-01-r1-plain"
+NO_PROGRAM = "[Errno 2] No such file or directory: 'no-such-program'"
 
 
 @pytest.fixture
@@ -114,14 +116,14 @@ class TestBadChecks:
             "MB-01": ("sh", "-c", f"exec sleep {hang}"),
             "MB-02": ("sh", "-c", "yes | head -c 50000000; echo; echo '{\"score\": 0.25}'"),
             "MB-03": ("sh", "-c", f"setsid sleep {nap} & exit 1"),
-            "MB-04": ("sh", "-c", "exit 139"),
+            "MB-04": ("sh", "-c", f"echo {'a' * 400}b >&2; exit 139"),
             "MB-05": ("no-such-program",),
         }
         world = make_world(*checks)
         world.one_arm()
         for number, words in enumerate(checks.values()):
             world.says("task", number, check=list(words), check_timeout_s=1 if not number else 60)
-        assert world.scheduled().go().code == 0
+        assert world.scheduled().go("--accept", "check:MB-05").code == 0
         rows = world.rows()
         assert [
             (row["passed"], row["evaluator_error"], row["check_exit_code"]) for row in rows
@@ -132,6 +134,10 @@ class TestBadChecks:
             (False, True, 139),
             (False, True, None),
         ]
+        assert [row["message"] for row in rows] == [
+            *("the check's time was up", None, None, "a" * 299 + "b"),
+            f"the check could not be started: {NO_PROGRAM}",
+        ]
         assert all(row["final"] and not row["excluded"] for row in rows)
         assert {row["status"] for row in rows} == {"completed"}
         assert [end["check"]["timed_out"] for end in world.events("AttemptConcluded")] == [
@@ -141,6 +147,10 @@ class TestBadChecks:
         kept = world.state / "trials" / "MB-02-r1-plain" / "a1.check.out"
         assert kept.stat().st_size <= 1 << 20
         assert napping(nap) == napping(hang) == []
+        shown = on_a_terminal(world.run, *world.words("rows"), columns=100).text.splitlines()
+        assert [line.split()[3] for line in shown if line.startswith("MB-")] == [
+            *("error", "yes", "no", "error", "error"),
+        ]
         assert list(world.states().values()) == [
             *("evaluator_error", "passed", "failed", "evaluator_error", "evaluator_error"),
         ]

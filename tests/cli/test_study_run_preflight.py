@@ -41,7 +41,8 @@ class TestPreflight:
         before = world.scheduled().log_file.read_bytes()
         content = ok(world.ask("preflight"))
         assert looks(content) == dict.fromkeys(
-            ("study", "client", "disk", "cutoff", "arm:plain", "arm:with-skill"), "pass"
+            ("study", "client", "disk", "cutoff", "check:MB-01", "arm:plain", "arm:with-skill"),
+            "pass",
         ) | {
             "git": "warn",
             "pin:client_version": "pass",
@@ -61,6 +62,45 @@ class TestPreflight:
         assert shown.code == 0
         assert "arms report another tools" in shown.text
         assert "Nothing is in the way." in shown.text
+
+    @pytest.mark.rule("R7.1")
+    @pytest.mark.parametrize(
+        ("program", "found"),
+        [
+            ("true", "pass"),
+            ("/bin/true", "pass"),
+            ("./good", "pass"),
+            ("below/good", "pass"),
+            ("no-such-program", "fail"),
+            ("good", "fail"),
+            ("/bin/no-such-program", "fail"),
+            ("./none", "fail"),
+            ("./code.py", "fail"),
+            ("./below", "fail"),
+        ],
+    )
+    def test_checks(self, make_world: MakeWorld, program: str, found: str) -> None:
+        """A check's program is on PATH; with a slash in it, it can be run in the task's folder."""
+        world = make_world()
+        world.one_arm()
+        world.judges(program)
+        place = world.workdir("MB-01")
+        (place / "below").mkdir()
+        for good in (place / "good", place / "below" / "good"):
+            good.write_text("#!/bin/sh\n", encoding="utf-8")
+            good.chmod(0o755)
+        said = world.scheduled().ask("preflight")
+        assert looks(said.content)["check:MB-01"] == found
+        assert said.content["failed"] == (["check:MB-01"] if found == "fail" else [])
+
+    @pytest.mark.rule("R7.1")
+    def test_a_check_without_a_folder(self, make_world: MakeWorld) -> None:
+        """Where a task has no folder no program lies in it, wherever the preflight is run."""
+        world = make_world()
+        world.one_arm()
+        world.judges("./good")
+        world.says("task", 0, workdir=None)
+        assert world.scheduled().ask("preflight").content["failed"] == ["check:MB-01"]
 
     def test_two_at_once(self, make_world: MakeWorld) -> None:
         """Two that look at the same time do not end each other's clients."""
@@ -93,6 +133,8 @@ class TestRefused:
         world = make_world(cutoff="2026-01-01")
         world.has(pins={"client_version": "2.0.0", "no_such_thing": "1"})
         refused = world.scheduled().ask("run")
+        (cutoff,) = (one for one in refused.content["looks"] if one["name"] == "cutoff")
+        assert cutoff["detail"] == "past: 2026-01-01T00:00:00.000000+00:00"
         # Pins are told by their names, in one order.
         failed = ["cutoff", "pin:client_version", "pin:no_such_thing"]
         assert (refused.code, refused.content["failed"]) == (7, failed)
@@ -111,6 +153,16 @@ class TestRefused:
         (started,) = world.events("RunnerStarted")
         assert started["accepted"] == failed
         assert started["preflight"]["pin:client_version"] == "fail"
+
+    @pytest.mark.rule("R7.1")
+    def test_accepted_by_no_name(self, make_world: MakeWorld) -> None:
+        """A name that nothing has is refused with those that there are, and nothing is begun."""
+        world = make_world().scheduled()
+        refused = world.ask("run", "--accept", "disk", "pins", "check:MB-1")
+        assert (refused.code, refused.error) == (2, "nothing of that name was looked at")
+        assert refused.content["accept"] == ["pins", "check:MB-1"]
+        assert refused.content["names"] == list(looks(world.ask("preflight").content))
+        assert world.events("RunnerStarted") == []
 
     @pytest.mark.rule("R7.2")
     def test_gated(self, gated: World) -> None:

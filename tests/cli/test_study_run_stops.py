@@ -37,8 +37,10 @@ class TestOnce:
         assert "MB-01  >      ·" in grid
         assert f"pid {going.pid} on " in grid
         second = world.go()
-        assert second.error == "another runner goes through this study"
-        assert second.content["holder"] == going.pid
+        assert second.error == (
+            "another runner goes through this study; wait for it, or forks study stop"
+        )
+        assert second.content["pid"] == going.pid
         going.signal(signal.SIGINT)
         world.go_on.touch()
         said = going.end()
@@ -58,6 +60,23 @@ class TestOnce:
         assert going.end().content["reason"] == "USER"
         assert world.states() == {FIRST: "passed", SECOND: "pending"}
         assert ok(world.ask("stop"))["asked"] is False
+
+    @pytest.mark.rule("R2.1")
+    def test_for_people(self, world: World) -> None:
+        """It answers with a sentence: to the first who asks, to the second, and where nobody runs."""
+
+        def told() -> str:
+            words = world.words("stop")
+            return on_a_terminal(world.run, *words, columns=100).text.strip()
+
+        nothing = "Nothing is running: there is nothing to stop."
+        assert told() == nothing
+        going = world.start()
+        world.waits_for("StreamTurned")
+        assert told() == "Asked to stop after this attempt."
+        assert told() == "Asked again: ends at once."
+        assert going.end().content["reason"] == "USER"
+        assert told() == nothing
 
 
 class TestTwice:
@@ -167,4 +186,6 @@ class TestCrashes:
         assert second.end().content["reason"] == "USER"
         (row,) = world.rows()
         assert (row["infra_kind"], row["final"], row["agent_status"]) == ("runner", False, "lost")
+        # What the agent said has nothing to do with it.
+        assert row["message"] == "supervisor_dead"
         world.nothing_left()

@@ -1,12 +1,14 @@
 """``study schedule``: a study is registered once, before anything of it is run."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from forks_cli.text import render
 from tests.driver import Run, ok, one_object
 from tests.log_view import Line
 from tests.shell_client import use_shell
@@ -211,7 +213,31 @@ class TestOnce:
         assert said.content["fields"] == fields
         said = study.check()
         assert (said.code, said.content["ok"], said.content["changed"]) == (1, False, fields)
+        assert list(said.content["changes"]) == fields
         assert study.snapshot() == before
+
+    def test_from_what_to_what(self, study: Study) -> None:
+        """A change is told by what was and what is: to programs, and to people."""
+        ok(study.schedule("--lab"))
+        study.says("study", max_budget_usd=7.0)
+        change = {"was": 6.0, "is": 7.0}
+        assert study.schedule("--lab").content["changes"]["max_budget_usd"] == change
+        said = study.check()
+        assert said.content["changes"]["max_budget_usd"] == change
+        text = render(["study", "check"], said.content, terminal=False)
+        assert re.search(r"^ +max_budget_usd +6\.0 -> 7\.0$", text, re.MULTILINE)
+
+    def test_moved(self, study: Study) -> None:
+        """A folder that was copied with its state is told so, though its launches differ."""
+        ok(study.schedule("--lab"))
+        copied = study.folder.with_name("copied")
+        shutil.copytree(study.folder, copied)
+        for verb, since in (("schedule", "was scheduled, and its"), ("run", "study's")):
+            said = study.run.ask_words("study", verb, str(copied / study.path.name))
+            assert f"{since} folder was moved or copied" in said.error
+            cwd = said.content["changes"]["arms.plain.launch.cwd"]
+            assert cwd["was"] == str(study.state / "work")
+            assert cwd["is"] == str(copied / "study-forks" / "work")
 
     def test_at_once(self, study: Study) -> None:
         """Of two that register it at the same time one does."""

@@ -166,6 +166,18 @@ class TestSurroundings:
         said = run.ask("list", env={"FORKS_TIMINGS": text})
         assert found["what"].startswith(said.error)
 
+    @pytest.mark.parametrize("text", [None, "[", "as_of = 7\n"])
+    def test_prices(self, run: Run, text: str | None) -> None:
+        """A price table that is none makes every call fail, as where foretells."""
+        path = run.folder / "prices.toml"
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+        env = {"FORKS_PRICES": str(path)}
+        found = problem(self.where(run, env), fatal=True)
+        assert found["what"].startswith(f"FORKS_PRICES names no price table: {path}: ")
+        assert "FORKS_PRICES" in found["remedy"]
+        assert ok(self.where(run, {"FORKS_PRICES": ""}))["problems"] == []
+
     def test_inside_a_fork(self, run: Run) -> None:
         """Most commands work there, so it is a warning; it names the variable."""
         found = problem(self.where(run, {"SPIRE_FORKS_CHILD": "1"}), fatal=False)

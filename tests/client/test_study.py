@@ -123,6 +123,7 @@ def studies(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             theatre.close()
 
 
+@pytest.mark.long
 @pytest.mark.rule("E11", "R6.1", "R9.1")
 def test_interrupted_and_resumed(studies: Studies) -> None:
     """The sample study comes out the same, whether it was run at once or interrupted and resumed."""

@@ -8,11 +8,12 @@ from immutables import Map
 
 from forks_core.decider import decide
 from forks_core.decider.ending import End
-from forks_core.decider.jobs import Beat, HoldJob, LaunchJob
+from forks_core.decider.jobs import Beat, Hear, HoldJob, LaunchJob
 from forks_core.decider.train import Train
+from forks_core.rules.outcome import Imposed
 from forks_events.bases import BaseTrained
 from forks_events.jobs import JobEnded
-from forks_events.words import Flag
+from forks_events.words import Flag, Reason, Status
 from tests.decider.world import (
     INIT,
     World,
@@ -25,6 +26,8 @@ from tests.decider.world import (
     trained,
     turned,
 )
+
+LOST = Imposed(status=Status.LOST, reason=Reason.SUPERVISOR_DEAD)
 
 
 def forked(**told: Any) -> World:
@@ -71,6 +74,34 @@ class TestWallTime:
         world = forked()
         world.later(-3600)
         assert ended(world, end("j0002")).wall_s == 0.0
+
+    @pytest.mark.rule("B28.2")
+    def test_lost(self) -> None:
+        """A lost job took until its last sign of life, however late it was found."""
+        created, launched, running, beaten, heard = (forked() for _ in range(5))
+        launched.do(LaunchJob(job="j0002", supervisor=process(7)))
+        for world in (running, beaten, heard):
+            world.run("j0002")
+        for world in (beaten, heard):
+            world.later(6.24)
+            world.do(Beat(job="j0002", output_at=None, flags=()))
+        heard.do(Hear(job="j0002", after=0, said=(opened("j0002", "s-2"),)))
+        for world, wall_s in (
+            *((created, 0.0), (launched, 0.0), (running, 0.0)),
+            *((beaten, 7.2), (heard, 8.2)),
+        ):
+            world.later(3600)
+            assert ended(world, end("j0002", imposed=LOST)).wall_s == wall_s
+
+    @pytest.mark.rule("B28.2")
+    def test_lost_by_a_clock_that_was_set_back(self) -> None:
+        """Nor did a lost one whose last sign seems to lie before its start."""
+        world = forked()
+        world.run("j0002")
+        world.later(-3600)
+        world.do(Beat(job="j0002", output_at=None, flags=()))
+        world.later(7200)
+        assert ended(world, end("j0002", imposed=LOST)).wall_s == 0.0
 
 
 @pytest.mark.rule("B24.4")

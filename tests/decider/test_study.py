@@ -8,7 +8,7 @@ from attrs import evolve
 from immutables import Map
 
 from forks_core.decider import decide
-from forks_core.decider.study import Schedule
+from forks_core.decider.study import Schedule, is_moved
 from forks_core.errors import IllegalHistory, Refused
 from forks_core.reducer import fold
 from forks_core.rules.fingerprint import fingerprint
@@ -94,7 +94,8 @@ class TestOnce:
         world.do(SCHEDULE)
         with pytest.raises(Refused, match="its plan has changed since") as caught:
             world.do(other)
-        assert caught.value.fields == {"fields": fields}
+        assert caught.value.fields["fields"] == fields
+        assert list(caught.value.fields["changes"]) == fields
 
     def test_the_order_is_the_plan(self) -> None:
         """Arms, and tasks, in another order are another plan."""
@@ -109,7 +110,35 @@ class TestOnce:
             world.do(before)
             with pytest.raises(Refused) as caught:
                 world.do(evolve(before, plan=swap(before.plan)))
-            assert caught.value.fields == {"fields": [field]}
+            assert caught.value.fields["fields"] == [field]
+
+    def test_from_what_to_what(self) -> None:
+        """A change tells what was there, and what is."""
+        world = World()
+        world.do(SCHEDULE)
+        with pytest.raises(Refused) as caught:
+            world.do(planned(phase1_runs=PLAN.phase1_runs + 1))
+        assert caught.value.fields["changes"] == {
+            "phase1_runs": {"was": PLAN.phase1_runs, "is": PLAN.phase1_runs + 1}
+        }
+
+    @pytest.mark.parametrize(
+        ("paths", "moved"),
+        [
+            (["arms.a.launch.cwd"], True),
+            (["arms.a.b.launch.mcp.config", "arms.c.launch.append_system_prompt.path"], True),
+            (["arms.a.launch.append_system_prompt.path"], False),
+            (["arms.a.launch.cwd", "arms.a.launch.append_system_prompt.sha256"], False),
+            (["arms.a.launch.cwd", "arms.a.launch.append_system_prompt"], False),
+            (["arms.a.launch.cwd", "file.sha256"], False),
+            (["tasks.a.launch.cwd"], False),
+            (["arms.a.launch.mcp.strict", "arms.a.launch.cwd"], False),
+            ([], False),
+        ],
+    )
+    def test_moved(self, paths: list[str], *, moved: bool) -> None:
+        """A study was moved where its own state lies elsewhere, and nothing but places differs."""
+        assert is_moved(paths) is moved
 
 
 class TestReducer:

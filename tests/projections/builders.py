@@ -121,6 +121,7 @@ _END = JobEnded(
     models_used=(LAUNCH.model,),
     usage=Usage(input=1, output=2, cache_creation=3, cache_read=900),
     usage_basis=None,
+    estimate=None,
     cost_usd=0.25,
     cache=None,
     drift=(),

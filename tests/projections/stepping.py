@@ -15,14 +15,14 @@ from forks_core.rules.schedule import Block
 from forks_events.trials import StopReason, Wait
 from tests.decider.world import World
 from tests.fates import fate
-from tests.studies import PRICES, blocks_of, start, tried
+from tests.studies import blocks_of, start, tried
 
 PLAIN, SKILL = "MB-01-r1-plain", "MB-01-r1-with-skill"
 
 
 def step(world: World, blocks: tuple[Block, ...] | None = None, **seen: Any) -> Step:
     """What is next, with all blocks and a world in order unless told otherwise."""
-    fine = {"now": world.now, "free_gb": 100.0, "stops": 0, "prices": PRICES}
+    fine = {"now": world.now, "free_gb": 100.0, "stops": 0}
     whole = blocks_of(world)
     return next_step(
         world.registry, whole if blocks is None else blocks, whole, View(**{**fine, **seen})

@@ -34,7 +34,9 @@ OFF = LaunchFixed(
 )
 
 
-def opened(job: str, version: str | None, seconds: float = 11) -> StreamOpened:
+def opened(
+    job: str, version: str | None, seconds: float = 11, model: str | None = LAUNCH.model
+) -> StreamOpened:
     """A client of that version introduces itself."""
     return StreamOpened(
         at=at(seconds),
@@ -42,7 +44,7 @@ def opened(job: str, version: str | None, seconds: float = 11) -> StreamOpened:
         seen_at=at(seconds),
         parser=2,
         session="s",
-        model=LAUNCH.model,
+        model=model,
         client_version=version,
         runtime=Map(),
         mcp_failed=(),
@@ -64,14 +66,18 @@ def base(version: str | None = "2.1.332") -> tuple[Event, ...]:
 
 
 def called(
-    version: str | None = "2.1.332", *, end: dict[str, Any] | None = None, **spec: Any
+    version: str | None = "2.1.332",
+    *,
+    end: dict[str, Any] | None = None,
+    model: str | None = LAUNCH.model,
+    **spec: Any,
 ) -> tuple[Event, ...]:
     """The fork j0002 that starts at 10, has its response at 12, and ends at 20: a miss."""
     return (
         fork("j0002", **{"head": BASE} | spec),
         launched("j0002", 9),
         started("j0002", 10),
-        opened("j0002", version),
+        opened("j0002", version, model=model),
         turned("j0002", 12, cache_creation=1000),
         ended("j0002", 20, **MISS | (end or {})),
     )
@@ -135,6 +141,21 @@ class TestEach:
         told = causes(OFF, *base(), *called(end={"drift": drift}))
         assert told == ("drift:agents", "drift:binary", "drift:tools")
         assert causes(OFF, *base(), *called(end={"drift": ("permissionMode",)})) == ("unknown",)
+
+    @pytest.mark.parametrize(
+        ("model", "other"),
+        [
+            ("claude-sonnet-4-5", True),
+            (LAUNCH.model, False),
+            (f"{LAUNCH.model}[1m]", False),
+            (f"{LAUNCH.model}-20251101", False),
+            (None, False),
+        ],
+    )
+    def test_another_model(self, model: str | None, *, other: bool) -> None:
+        """A client that introduces another model than was asked for has read no prefix of that."""
+        expected = ("drift:model",) if other else ("unknown",)
+        assert causes(OFF, *base(), *called(model=model)) == expected
 
     def test_head_moved(self) -> None:
         """Another HEAD than the base's is in the system prompt, where that tells of git."""

@@ -61,6 +61,7 @@ class TestSpends:
                 block="parser",
                 model="claude-opus-4-5",
                 cost_usd=0.25,
+                estimate_usd=None,
             ),
         )
 

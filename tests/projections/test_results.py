@@ -5,26 +5,14 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from immutables import Map
 
 from forks_core.projections.jobs import brief_path, raw_path, result
 from forks_core.registry import Ended, Registry
-from forks_core.rules.prices import Price, PriceTable
 from forks_events.jobs import Text
 from forks_events.values import Usage
 from forks_events.words import Cache, Flag, Reason, Status, UsageBasis
 from tests.projections.builders import REGISTRIES, ended, fork, reached, registry, train
 
-PRICES = PriceTable(
-    as_of="2026-08-22",
-    models=Map(
-        {
-            "claude-opus-4-5": Price(
-                input=5.0, output=25.0, cache_write_5m=6.25, cache_write_1h=10.0, cache_read=0.5
-            )
-        }
-    ),
-)
 RESULT = {
     "job",
     "kind",
@@ -66,7 +54,7 @@ TOKENS = {
 def told(**fields: Any) -> dict[str, Any]:
     """The result of a fork that ended so."""
     state = registry(fork(paths=("a", "b")), ended(**fields))
-    return result(state, state.jobs["j0001"], "/w-forks", PRICES)
+    return result(state, state.jobs["j0001"], "/w-forks")
 
 
 class TestResult:
@@ -157,7 +145,7 @@ class TestResult:
     def test_training(self) -> None:
         """A training has no block, no paths, no mode and no parent; its base was not warm yet."""
         state = registry(train(), ended())
-        made = result(state, state.jobs["j0001"], "/w-forks", PRICES)
+        made = result(state, state.jobs["j0001"], "/w-forks")
         assert made["kind"] == "train"
         for key in ("block", "paths", "parent_session", "base_state", "note", "cache"):
             assert made[key] is None
@@ -168,7 +156,7 @@ class TestResult:
         """Every job that is over, in every history, has a result of plain data."""
         for job in state.jobs.values():
             if job.ended:
-                made = result(state, job, "/w-forks", PRICES)
+                made = result(state, job, "/w-forks")
                 assert json.loads(json.dumps(made)) == made
                 assert made.keys() >= RESULT
                 assert made["tokens"].keys() == TOKENS

@@ -8,9 +8,13 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forks_core.claude.fields import DEAREST
 from forks_core.projections.spend import cumulative, spend_row
+from forks_core.reducer.stream import summed
+from forks_core.rules.usage import reckon
 from forks_events.account import SpendBooked
 from forks_events.words import Kind
+from tests.claude.lines import events, result
 from tests.histories import NOON, forward
 from tests.strategies import drawn
 
@@ -27,7 +31,13 @@ def spend(cost_usd: float | None, ended_at: datetime = NOON, **told: Any) -> Spe
 def row(usd: float, calls: int, unknown: int = 0, last: datetime = NOON) -> dict[str, Any]:
     """The columns that every row has."""
     last_at = f"{last:%Y-%m-%dT%H:%M:%S.%f}+00:00"
-    return {"usd": usd, "calls": calls, "unknown": unknown, "last_at": last_at}
+    return {
+        "usd": usd,
+        "calls": calls,
+        "estimated_usd": 0.0,
+        "unknown": unknown,
+        "last_at": last_at,
+    }
 
 
 SPENDS = st.builds(
@@ -39,6 +49,16 @@ SPENDS = st.builds(
     run=st.sampled_from(["run-1", "run-2"]),
 )
 LISTS = st.lists(SPENDS, max_size=8)
+
+
+@pytest.mark.rule("A10.5")
+def test_what_a_client_may_claim() -> None:
+    """An absurd cost is unknown, and the largest that counts overflows no sum."""
+    said = summed(events(result(1e308), result(DEAREST)))
+    costs = [reckon(summed(events(result(1e308))), None).cost_usd, reckon(said, None).cost_usd]
+    assert costs == [None, DEAREST]
+    told = spend_row([spend(cost) for cost in costs * 1000])
+    assert (told["usd"], told["calls"], told["unknown"]) == (1e12, 2000, 1000)
 
 
 @pytest.mark.rule("A10.5")
@@ -65,6 +85,7 @@ class TestCumulative:
         assert spend_row([]) == {
             "usd": 0.0,
             "calls": 0,
+            "estimated_usd": 0.0,
             "unknown": 0,
             "last_at": None,
             "by_who": [],
@@ -105,6 +126,11 @@ class TestTables:
             {"day": "2026-11-30"} | row(0.3, 3, 1, late),
             {"day": "2026-12-01"} | row(0.4, 1, 0, MIDNIGHT),
         ]
+
+    def test_estimates(self) -> None:
+        """What was estimated is added up apart, and is not unknown."""
+        told = spend_row([spend(None, estimate_usd=0.5), spend(None), spend(0.25)])
+        assert (told["usd"], told["estimated_usd"], told["unknown"]) == (0.25, 0.5, 1)
 
     def test_only_unknown(self) -> None:
         """A row of unknown costs says how many there are, and no more than zero."""

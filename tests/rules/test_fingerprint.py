@@ -10,7 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
 
-from forks_core.rules.fingerprint import Found, differences, fingerprint, launch_drift
+from forks_core.rules.fingerprint import (
+    Found,
+    changes,
+    differences,
+    fingerprint,
+    launch_drift,
+)
 from forks_events.codec import structure, unstructure
 from forks_events.values import Agent, Binary, FileDigest, Launch, Mcp
 from tests.histories import LAUNCH, SETTINGS
@@ -170,6 +176,14 @@ class TestDifferences:
         """What is there on one side only differs as a whole; names are sorted."""
         assert differences(before, after) == expected
 
+    def test_what_was_and_what_is(self) -> None:
+        """Each comes with both values; what is not there is None."""
+        assert changes({"a": {"b": 1, "c": [1]}}, {"a": {"b": 2}, "d": {"e": "f"}}) == {
+            "a.b": {"was": 1, "is": 2},
+            "a.c": {"was": [1], "is": None},
+            "d": {"was": None, "is": {"e": "f"}},
+        }
+
     @pytest.mark.parametrize(
         ("name", "expected"),
         [
@@ -198,3 +212,8 @@ class TestDifferences:
         """Two launches differ in nothing exactly when they are equal, whichever comes first."""
         assert (differences(one, other) == ()) is (one == other)
         assert differences(one, other) == differences(other, one)
+        there, back = changes(one, other), changes(other, one)
+        assert tuple(there) == differences(one, other)
+        assert {path: (one["was"], one["is"]) for path, one in there.items()} == {
+            path: (one["is"], one["was"]) for path, one in back.items()
+        }

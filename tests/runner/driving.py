@@ -16,7 +16,7 @@ from forks_events.trials import AttemptConcluded, InfraKind, StopReason, StudySt
 from tests.runner.fakes import FakeField
 from tests.runner.logs import Watched
 from tests.runner.world import RESTS, Blow, Crash, World
-from tests.studies import PRICES, Shape, start, study
+from tests.studies import Shape, start, study
 
 MOST_RUNS = 60
 PLAIN, SKILL = "MB-01-r1-plain", "MB-01-r1-with-skill"
@@ -47,7 +47,6 @@ def run_once(
         field=FakeField(world, live),
         blocks=shape.blocks if blocks is None else blocks,
         whole=shape.blocks,
-        prices=PRICES,
         smoke=smoke,
     )
     try:

@@ -19,7 +19,7 @@ from forks_events.trials import (
     TrialBegun,
 )
 from tests.runner.world import World
-from tests.studies import PRICES, Shape
+from tests.studies import Shape
 
 MARGIN_S = 1.0
 """What the runner does between two looks takes no time here, but for a check."""
@@ -79,7 +79,7 @@ def nothing_is_left_open(world: World) -> None:
 
 def no_money_is_forgotten(world: World) -> None:
     """What the study says that it has spent is what was paid."""
-    spent = spent_usd(fold(world.log.events), PRICES)
+    spent = spent_usd(fold(world.log.events))
     assert math.isclose(spent, math.fsum(world.account.values()), abs_tol=1e-6)
 
 

@@ -110,7 +110,10 @@ class TestResuming:
         changed: Schedule = study(Shape(arms=1, plan=Map(max_budget_usd=7.0)))
         with pytest.raises(Refused) as refused:
             world.say(changed)
-        assert refused.value.fields == {"fields": ["max_budget_usd"]}
+        assert refused.value.fields == {
+            "fields": ["max_budget_usd"],
+            "changes": {"max_budget_usd": {"was": 6.0, "is": 7.0}},
+        }
         length = len(world.log.events)
         world.say(study(ONE))
         assert len(world.log.events) == length

@@ -37,7 +37,7 @@ from tests.runner.driving import (
     run_once,
 )
 from tests.runner.world import Blow
-from tests.studies import PRICES, Shape
+from tests.studies import Shape
 
 ONE = Shape(arms=1)
 TWO_PAIRS = Shape(phase1=2, plan=Map(concurrency=2))
@@ -100,7 +100,7 @@ class TestHowItEnds:
         stopped = run_once(world, shape)
         assert stopped
         assert stopped.reason is StopReason.BUDGET
-        assert 0.4 < spent_usd(fold(world.log.events), PRICES) <= 0.6
+        assert 0.4 < spent_usd(fold(world.log.events)) <= 0.6
 
 
 class TestWaits:

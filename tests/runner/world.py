@@ -25,6 +25,7 @@ from tests.decider.world import START, process
 from tests.fakes import FakeClock
 from tests.fates import LOST, Told, fate, heard
 from tests.runner.logs import EventLog
+from tests.studies import PRICES
 
 TOKENS_USD = 0.01
 """What a response costs, of which no result tells: 10 tokens."""
@@ -193,6 +194,7 @@ class World:
         """The end of a job, by all that its client printed."""
         said = tuple(one.said)
         return End(
+            prices=PRICES,
             job=one.job,
             said=said,
             stream=summed(said),

@@ -299,7 +299,7 @@ class TestItsEnd:
         os.waitpid(stranger, 0)
 
 
-@pytest.mark.rule("R4.1", "E8.1")
+@pytest.mark.rule("R4.1", "E8")
 class TestWhatItPrinted:
     """What it printed is kept, privately, up to a mebibyte of each stream."""
 

@@ -117,7 +117,7 @@ class TestLost:
 
     @pytest.mark.rule("B28.2", "A10.2")
     def test_reaped(self, make_run: MakeRun) -> None:
-        """The lost job is booked, at a cost that nobody knows."""
+        """The lost job is booked, at a cost that nobody told, and with what it cost at least."""
         run = make_run(lost_after_s=1.0, heartbeat_s=0.2)
         init_paying(run)
         job = run.train({"say": "Hello."}, {"sleep": 60})
@@ -128,7 +128,9 @@ class TestLost:
         assert forwarded(account) == to_pay_for(run)
         assert [(spend["job"], spend["cost_usd"]) for spend in account.booked()] == [(job, None)]
         spent = ok(run.ask_words("spend"))
-        assert (spent["usd"], spent["calls"], spent["unknown"]) == (0.0, 1, 1)
+        (end,) = run.events("JobEnded", job)
+        assert (spent["usd"], spent["calls"], spent["unknown"]) == (0.0, 1, 0)
+        assert spent["estimated_usd"] == pytest.approx(end["estimate"]["usd"], abs=1e-6)
 
 
 @pytest.mark.rule("A10.4", "A12.4")

@@ -6,7 +6,7 @@ import pytest
 
 from forks_core.errors import Refused
 from forks_core.rules.prices import Price
-from forks_core.system.prices import PRICES, prices
+from forks_core.system.prices import PRICES, prices, prices_at_hand
 
 GOOD = "{ input = 1.0, output = 2, cache_write_5m = 3.0, cache_write_1h = 4.0, cache_read = 0 }"
 # The public prices of 2026-08, USD for a million tokens: input, 5m write, 1h write, read, output.
@@ -119,3 +119,20 @@ class TestTheirs:
             prices()
         assert refused.value.fields["path"] == str(path)
         assert refused.value.fields["detail"]
+
+
+class TestAtHand:
+    """A job that ends is not refused for its prices: where the named table is none it is ours."""
+
+    def test_ours(self, names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever is wrong with it."""
+        names.write_text("{")
+        held = prices_at_hand()
+        monkeypatch.delenv(PRICES)
+        assert held == prices() == prices_at_hand()
+
+    def test_theirs(self, names: Path) -> None:
+        """Where it is one it is theirs."""
+        names.write_text(f'as_of = "then"\n[models]\nmine = {GOOD}\n')
+        assert prices_at_hand() == prices()
+        assert prices_at_hand().as_of == "then"

@@ -250,7 +250,7 @@ def change(copy: Path) -> None:
     (copy / os.fsdecode(b"\xff\nname")).write_bytes("ä\n".encode("latin-1"))
 
 
-@pytest.mark.rule("E8.1")
+@pytest.mark.rule("E8")
 class TestDiff:
     """What differs is kept: git makes the working copy out of the task's folder and it."""
 
@@ -295,7 +295,7 @@ class TestDiff:
         assert not (tmp_path / "diff").exists()
 
 
-@pytest.mark.rule("E8.1")
+@pytest.mark.rule("E8")
 class TestWhatGitCannotShow:
     """An agent may leave anything behind: what git cannot show has a line, and the rest is shown."""
 
@@ -374,7 +374,7 @@ class TestWhatGitCannotShow:
         assert ".git/" not in shown
 
 
-@pytest.mark.rule("E8.1")
+@pytest.mark.rule("E8")
 class TestHostile:
     """Nothing that the agent left steers git, or is run by it."""
 
@@ -445,7 +445,7 @@ class TestHostile:
         assert text == "half\n\n# forks: cut here: git was ended before it was done\n"
 
 
-@pytest.mark.rule("E8.1")
+@pytest.mark.rule("E8")
 class TestLarge:
     """A diff has a limit, and its file is whole or as it was before."""
 
