@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.driver import Run
 
@@ -14,8 +15,14 @@ LONG = "long"
 BENCHMARK = frozenset("AER")
 
 
+settings.register_profile("short", max_examples=40)
+settings.register_profile("whole", max_examples=100)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers: which rules a test proves, and that it takes its time."""
+    """Register the markers, and draw fewer examples where nobody asked for what takes long."""
+    asked = os.environ.get("FORKS_LONG") == "1" or LONG in config.getoption("markexpr")
+    settings.load_profile("whole" if asked else "short")
     config.addinivalue_line("markers", "rule(*ids): proves these rules of tests/rules.toml")
     text = f"{MUTATION}: judges every mutant (-m {MUTATION} or FORKS_MUTATION=1 selects it)"
     config.addinivalue_line("markers", text)

@@ -87,6 +87,7 @@ class TestOperators:
 class TestTool:
     """A fault is found, no fault is not found, and what never ends is ended."""
 
+    @pytest.mark.long
     def test_outcomes(self) -> None:
         """A mutant that changes nothing survives; one that hangs is out of time."""
         done = subprocess.run(

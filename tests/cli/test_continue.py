@@ -147,7 +147,7 @@ class TestAfterABadEnd:
     def test_lost(self, forked: Run) -> None:
         """A fork whose supervisor died is reaped first, and then goes on, in the one call."""
         fork = forked.fork({"say": "half"}, {"sleep": 60}, block="lost")
-        forked.wait_for(lambda: bool(forked.events("StreamTurned", fork)))
+        forked.wait_for(lambda: bool(forked.events("QuotaRead", fork)))
         assert refused(forked, fork)["error"] == "the fork is still running"
         os.kill(forked.supervisor(fork), signal.SIGKILL)
         soon = {"FORKS_TIMINGS": '{"lost_after_s": 0.2}'}

@@ -4,12 +4,15 @@ import json
 import signal
 import time
 
+import pytest
+
 from tests.driver import Run, ok, one_object
 
 
 class TestDemo:
     """A base is trained, forked twice, replayed; and nothing is left of it."""
 
+    @pytest.mark.long
     def test_two_at_once(self, run: Run) -> None:
         """Both come out well, and leave no process and no file."""
         began = time.monotonic()

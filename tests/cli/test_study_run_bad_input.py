@@ -9,6 +9,8 @@ from tests.cli.terminal import on_a_terminal
 from tests.processes import a_nap, napping
 from tests.study_world import World
 
+pytestmark = pytest.mark.long
+
 TRIAL = "MB-01-r1-plain"
 NO_PROGRAM = "[Errno 2] No such file or directory: 'no-such-program'"
 

@@ -197,6 +197,7 @@ class TestWaits:
         assert between(row["ended_at"], pause["until"]) == pytest.approx(planned_s)
         assert (row["infra_kind"], row["final"], row["excluded"]) == (kind, False, False)
 
+    @pytest.mark.long
     @pytest.mark.rule("E8", "R3.5", "R5.1", "R9.1")
     def test_a_crash_is_tried_once_more(self, make: MakeWorld) -> None:
         """After 5 s, really waited; the second is final and excluded, and both are kept."""

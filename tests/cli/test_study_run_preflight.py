@@ -11,6 +11,8 @@ from tests.driver import ok, one_object
 from tests.study_driver import Account, reading, tell
 from tests.study_world import World
 
+pytestmark = pytest.mark.long
+
 HOUR = 3600.0
 
 

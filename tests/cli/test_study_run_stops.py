@@ -11,6 +11,8 @@ from tests.driver import ok
 from tests.processes import a_nap, napping, until
 from tests.study_world import BOUND_S, DONE, World
 
+pytestmark = pytest.mark.long
+
 FIRST, SECOND = "MB-01-r1-plain", "MB-01-r1-with-skill"
 
 

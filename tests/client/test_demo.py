@@ -90,6 +90,7 @@ def test_the_demo(user: User) -> None:
     assert took_s < WARM_S
 
 
+@pytest.mark.long
 def test_what_is_kept(user: User) -> None:
     """With --keep the folder, the run log and the state stay, and hold what the forks wrote."""
     with user.start("--keep", "kept") as process:

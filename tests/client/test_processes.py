@@ -129,6 +129,7 @@ class TestLeftovers:
 class TestTheWallTime:
     """A call that takes too long is ended."""
 
+    @pytest.mark.long
     def test_timeout(self, theatre: Theatre) -> None:
         """A client whose answer never comes is ended at its limit, with its background commands."""
         left = f"setsid nohup sleep {theatre.sleep} >/dev/null 2>&1 & echo started"

@@ -17,7 +17,7 @@ from tests.client.theatre import FORKS, Row, Theatre
 from tests.client.world import until
 from tests.toml_text import Table, toml_of
 
-pytestmark = pytest.mark.client
+pytestmark = [pytest.mark.client, pytest.mark.long]
 LONG_S = 240
 _SAME = ("trial_id", "attempt", "attempts", "final", "status", "passed", "score", "checks")
 
@@ -123,7 +123,6 @@ def studies(client: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             theatre.close()
 
 
-@pytest.mark.long
 @pytest.mark.rule("E11", "R6.1", "R9.1")
 def test_interrupted_and_resumed(studies: Studies) -> None:
     """The sample study comes out the same, whether it was run at once or interrupted and resumed."""

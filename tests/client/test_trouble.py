@@ -20,6 +20,7 @@ SOON_S = 10.0
 class TestALimit:
     """The account's limit is reached."""
 
+    @pytest.mark.long
     def test_five_hours(self, theatre: Theatre) -> None:
         """A window that is used up fails the job by its result, and says when it begins anew."""
         theatre.train()
@@ -82,6 +83,7 @@ class TestTheModel:
 class TestTheSession:
     """The session id was taken meanwhile."""
 
+    @pytest.mark.long
     def test_in_use(self, theatre: Theatre) -> None:
         """A session that is there already is not written to: the job fails by its exit code."""
         theatre.train()

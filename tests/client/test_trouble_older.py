@@ -12,7 +12,7 @@ from tests.client.theatre import Row, Theatre
 from tests.client.versions import EACH
 from tests.client.world import marked, until
 
-pytestmark = [pytest.mark.client, EACH]
+pytestmark = [pytest.mark.client, EACH, pytest.mark.long]
 FORK = "j0002"
 SOON_S = 10.0
 NOTHING = {0}

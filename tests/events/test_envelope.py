@@ -46,7 +46,7 @@ class TestIdentity:
 
     def test_reachability(self) -> None:
         """Every event class, and unknown ones, are among the drawn envelopes."""
-        assert {type(envelope.event) for envelope in drawn(ENVELOPES, 1500)} == {
+        assert {type(envelope.event) for envelope in drawn(ENVELOPES, 1000)} == {
             *TYPES.values(),
             Unknown,
         }

@@ -333,6 +333,7 @@ class TestReachable:
         machine.ask("expire", 3)
         assert house.end_of("j0007")["reason"] == "expire"
 
+    @pytest.mark.long
     def test_every_damage(self) -> None:
         """Commands die before and behind their commit; torn tails go; caches are made anew."""
         with played() as machine:

@@ -28,6 +28,8 @@ def paid(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     REAL.append(everything(account_folder().path))
     init_paying(made)
     made.trained()
+    # So that no verb is there first.
+    until(lambda: forwarded(Account(made)) == to_pay_for(made))
     made.end_of(made.fork({"say": "Done."}))
     until(lambda: forwarded(Account(made)) == to_pay_for(made))
     yield made
