@@ -201,7 +201,7 @@ def _launch(file: StudyFile, number: int, opened: OpenRun, look: Inspect) -> Lau
         rules,
         folder=folder,
         # Each attempt has a working copy of its own below it.
-        cwd=str(opened.folder.path / "work"),
+        cwd=str(opened.folder.path / "copies"),
         binary=binary,
         mcp_config=str(opened.folder.mcp_config),
         prompt=prompt,

@@ -402,7 +402,7 @@ class Player:
                 trial_id=ENTRY.trial_id,
                 attempt=attempt + 1,
                 call=call(len(self.registry.jobs) + 1, block=ENTRY.block),
-                cwd="/study-forks/work/a",
+                cwd="/study-forks/copies/a",
             ),
             BeginPause(wait=Wait.QUOTA, until=self.now + timedelta(seconds=60)),
             EndPause(),

@@ -110,7 +110,7 @@ def begun(world: World, trial: str) -> str:
             trial_id=trial,
             attempt=len(known.attempts) + 1 if known else 1,
             call=a_call(number),
-            cwd=f"/study-forks/work/{number}",
+            cwd=f"/study-forks/copies/{number}",
         )
     )
     job = world.registry.trials[trial].last.begun.job

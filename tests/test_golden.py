@@ -22,7 +22,7 @@ from tests.golden.make import make
 GOLDEN = (Path(__file__).parent / "golden" / "v1.jsonl").read_bytes()
 HEAD = Head(
     seq=78,
-    hash="31f14f85afc42a9879fca1ef50ead5107f29d0d1d299fc2dd0e8e9548dde4c12",
+    hash="b4c7a84d64f51327aba0961267c6ce41bf5bd32de9d7824abfecad1c9109f73f",
 )
 SCAN = scan(GOLDEN)
 EVENTS, UNKNOWN = known_events(SCAN.envelopes)

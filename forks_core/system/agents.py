@@ -20,7 +20,7 @@ def lend_agents(folder: StateFolder, launches: Iterable[Launch]) -> None:
         Refused: One has changed since.
         StorageFailed: It cannot be put there.
     """
-    folder.create_work()
+    folder.create_copies()
     for launch in launches:
         if launch.agent is not None:
             _lend(folder.agent(launch.agent.name), launch.agent)

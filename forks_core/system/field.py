@@ -77,7 +77,7 @@ class StudyField:
         """
         plan, entry, _ = scheduled(self._run.registry, trial_id)
         task = task_of(plan, entry)
-        copy = self._run.folder.work(trial_id, attempt)
+        copy = self._run.folder.working_copy(trial_id, attempt)
         self._copy(task, copy)
         prompt = Path(normalise(task.prompt.path, str(self._folder)))
         text = read_text(prompt, "prompt")
@@ -121,7 +121,7 @@ class StudyField:
         plan, entry, _ = scheduled(self._run.registry, trial_id)
         task = task_of(plan, entry)
         folder = self._run.folder
-        copy = folder.work(trial_id, attempt)
+        copy = folder.working_copy(trial_id, attempt)
         with storage(folder.path):
             kept = folder.kept(trial_id, attempt, "diff").parent
             kept.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)

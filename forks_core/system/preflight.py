@@ -88,7 +88,7 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
         plan: The plan.
         launches: Arm to its launch.
     """
-    run.folder.create_work()
+    run.folder.create_copies()
     arms = {name: _introduce(run, launch) for name, launch in launches.items()}
     told = {name: found.told for name, found in arms.items() if found.told}
     quota = open_account("study preflight").registry.quotas

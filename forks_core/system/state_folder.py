@@ -7,7 +7,7 @@ from attrs import frozen
 from forks_core.rules.naming import note_name
 from forks_core.system.files import PRIVATE_FOLDER, sha256, storage, sync_folder, write_durably
 
-_IGNORED = "raw/\ncache/\nwork/\n*.lock\n"
+_IGNORED = "raw/\ncache/\ncopies/\n*.lock\n"
 _NO_MCP = '{\n "mcpServers": {}\n}\n'
 
 
@@ -66,13 +66,13 @@ class StateFolder:
         """A prompt, by the SHA-256 of its bytes."""
         return self.path / "briefs" / f"{digest}.md"
 
-    def work(self, trial_id: str, attempt: int) -> Path:
+    def working_copy(self, trial_id: str, attempt: int) -> Path:
         """The working copy of an attempt."""
-        return self.path / "work" / trial_id / f"a{attempt}"
+        return self.path / "copies" / trial_id / f"a{attempt}"
 
     def agent(self, name: str) -> Path:
         """Where the clients of a study find an agent's definition."""
-        return self.path / "work" / ".claude" / "agents" / f"{name}.md"
+        return self.path / "copies" / ".claude" / "agents" / f"{name}.md"
 
     def kept(self, trial_id: str, attempt: int, what: str) -> Path:
         """What is kept of an attempt: its ``diff``, its ``result.json``, its ``check.out``."""
@@ -108,16 +108,16 @@ class StateFolder:
                 if not path.exists():
                     write_durably(path, data)
 
-    def create_work(self) -> None:
+    def create_copies(self) -> None:
         """Make the folder that working copies lie in, and that bases of a study are trained in.
 
         Raises:
             StorageFailed: It cannot be made.
         """
         with storage(self.path):
-            work = self.path / "work"
-            if not work.is_dir():
-                work.mkdir(mode=PRIVATE_FOLDER)
+            copies = self.path / "copies"
+            if not copies.is_dir():
+                copies.mkdir(mode=PRIVATE_FOLDER)
                 sync_folder(self.path)
 
     def keep_brief(self, prompt: bytes) -> str:

@@ -89,7 +89,7 @@ class TestFirst:
             mode = stat.S_IMODE(path.stat().st_mode)
             assert mode == (0o700 if path.is_dir() else 0o600), path
         ignored = (inited.state / ".gitignore").read_text(encoding="utf-8").split()
-        assert ignored == ["raw/", "cache/", "work/", "*.lock"]
+        assert ignored == ["raw/", "cache/", "copies/", "*.lock"]
         assert json.loads((inited.state / "mcp-empty.json").read_bytes()) == {"mcpServers": {}}
 
     @pytest.mark.rule("B13.1", "B13.5", "D15")

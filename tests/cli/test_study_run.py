@@ -136,7 +136,7 @@ class TestTheRest:
             trials = life.world.state / "trials"
             assert b"+more" in (trials / f"{name}.diff").read_bytes()
             assert json.loads((trials / f"{name}.check.out").read_bytes())["score"] == 0.5
-            assert (life.world.state / "work" / name / "code.py").read_text("utf-8")[
+            assert (life.world.state / "copies" / name / "code.py").read_text("utf-8")[
                 -5:
             ] == "more\n"
             assert life.world.raw(row["job"]).count(b"\n") > 4

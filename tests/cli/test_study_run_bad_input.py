@@ -171,7 +171,7 @@ class TestBadChecks:
         world.judges("sh", "-c", script)
         assert world.scheduled().go().code == 0
         said = seen.read_text("utf-8").splitlines()
-        assert said[0] == str(world.state / "work" / TRIAL / "a1")
+        assert said[0] == str(world.state / "copies" / TRIAL / "a1")
         assert said[1] == f"{TRIAL} 876957"
         assert '"status": "ok"' in said[2]
         names = {line.partition("=")[0] for line in said[3:]}

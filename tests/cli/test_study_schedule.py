@@ -236,8 +236,8 @@ class TestOnce:
             said = study.run.ask_words("study", verb, str(copied / study.path.name))
             assert f"{since} folder was moved or copied" in said.error
             cwd = said.content["changes"]["arms.plain.launch.cwd"]
-            assert cwd["was"] == str(study.state / "work")
-            assert cwd["is"] == str(copied / "study-forks" / "work")
+            assert cwd["was"] == str(study.state / "copies")
+            assert cwd["is"] == str(copied / "study-forks" / "copies")
 
     def test_at_once(self, study: Study) -> None:
         """Of two that register it at the same time one does."""

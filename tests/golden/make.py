@@ -237,7 +237,7 @@ def study(scribe: Scribe) -> None:
             trial_id=ENTRY.trial_id,
             attempt=attempt,
             call=evolve(call(4 + attempt, ENTRY.block, "tasks/mb01.md"), head=None),
-            cwd=f"/study-forks/work/{ENTRY.trial_id}/a{attempt}",
+            cwd=f"/study-forks/copies/{ENTRY.trial_id}/a{attempt}",
         )
         scribe.says("study run", 4301, begin)
         scribe.says("supervise", number, LaunchJob(job=job, supervisor=process(number)))

@@ -103,7 +103,8 @@ class TestScrubbing:
         assert traces(text) == []
 
     @pytest.mark.parametrize(
-        "text", ["/tmp/x", "in /root/.cache", "/home/ann/x", "registry.example", "box", "the/box:1"]
+        "text",
+        ["/tmp/x", "in /home/ann/.cache", "/home/ann/x", "registry.example", "box", "the/box:1"],
     )
     def test_traces(self, text: str) -> None:
         """A place that was missed is found, and a name of the machine's by itself."""

@@ -48,7 +48,7 @@ class FakeField:
         self.world.act("prepares")
         self.world.calls += 1
         self.world.act("prepared")
-        return a_call(self.world.calls), f"/study-forks/work/{trial_id}/{attempt}"
+        return a_call(self.world.calls), f"/study-forks/copies/{trial_id}/{attempt}"
 
     def begin(self, job: str) -> None:
         """Start a supervisor, which needs a moment to speak."""

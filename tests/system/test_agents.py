@@ -40,7 +40,7 @@ class TestLent:
         lend_agents(folder, [LAUNCH, reviewed])
         place = folder.agent("reviewer")
         assert place.read_bytes() == TEXT
-        assert place.parent.parent.parent in folder.work("MB-01-r1-plain", 1).parents
+        assert place.parent.parent.parent in folder.working_copy("MB-01-r1-plain", 1).parents
         before = place.stat()
         lend_agents(folder, [reviewed])
         assert place.stat() == before
