@@ -1,5 +1,7 @@
 """``demo --study``: the sample study, in a folder of its own."""
 
+import pytest
+
 from tests.driver import Run, ok, one_object
 from tests.log_view import LogView
 
@@ -10,6 +12,7 @@ TRIALS = 12
 class TestDemoStudy:
     """The sample is checked, scheduled, run and told; and nothing is left of it."""
 
+    @pytest.mark.long
     def test_kept(self, run: Run) -> None:
         """All of it is done; what is kept can be looked at like any study."""
         content = ok(run.call("demo", "--study", "--keep", "../kept", env={"FORKS_ACCOUNT": "x"}))

@@ -11,6 +11,8 @@ from tests.driver import Said
 from tests.log_view import Line
 from tests.study_world import DONE, World, between, seconds_until
 
+pytestmark = pytest.mark.long
+
 HOUR = 3600.0
 
 
@@ -197,7 +199,6 @@ class TestWaits:
         assert between(row["ended_at"], pause["until"]) == pytest.approx(planned_s)
         assert (row["infra_kind"], row["final"], row["excluded"]) == (kind, False, False)
 
-    @pytest.mark.long
     @pytest.mark.rule("E8", "R3.5", "R5.1", "R9.1")
     def test_a_crash_is_tried_once_more(self, make: MakeWorld) -> None:
         """After 5 s, really waited; the second is final and excluded, and both are kept."""
