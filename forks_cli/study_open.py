@@ -26,6 +26,14 @@ class OpenStudy:
     plan: Plan
     blocks: tuple[Block, ...]
 
+    @property
+    def is_run(self) -> bool:
+        """Whether somebody goes through it, as far as can be known from here."""
+        runner = self.run.registry.runner
+        if runner.started is None or runner.stopped is not None:
+            return False
+        return self.run.processes.is_alive(runner.started.runner) is not False
+
 
 def open_scheduled(file: str, verb: str) -> OpenStudy:
     """Open a study by its file.

@@ -19,6 +19,7 @@ from forks_core.decider.runner import BeginPause, EndPause, StopStudy
 from forks_core.decider.trials import AbortAttempt, BeginTrial, ConcludeAttempt
 from forks_core.projections.next_step import next_step
 from forks_core.projections.steps import (
+    AT_ONCE,
     Abort,
     Begin,
     EndJobs,
@@ -39,7 +40,6 @@ from forks_events.trials import Check, StudyStopped
 
 LOOK_S = 2.0
 """Something is looked after at least this often."""
-_AT_ONCE = 2
 
 
 class Field(Protocol):
@@ -192,7 +192,7 @@ class Runner:
             if self.live.clock.monotonic() - at_s >= LOOK_S:
                 at_s = self.live.clock.monotonic()
                 self._say(SeeOrchestrator())
-            return self.field.stops() + self.live.registry.runner.stops >= _AT_ONCE
+            return self.field.stops() + self.live.registry.runner.stops >= AT_ONCE
 
         return unwanted
 

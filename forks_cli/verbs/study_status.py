@@ -19,13 +19,11 @@ def run(arguments: argparse.Namespace) -> Answer:
     opened = open_scheduled(arguments.file, "study status")
     run = opened.run
     run.live.log.sync()
-    started, stopped = run.registry.runner.started, run.registry.runner.stopped
-    lives = bool(started and not stopped and run.processes.is_alive(started.runner) is not False)
     status = study_status(run.registry, opened.blocks, run.live.clock.now())
     return Answer(
         {
             **status,
-            "running": lives,
+            "running": opened.is_run,
             "state": str(run.folder.path),
             "head": head_row(run.live.head),
         }

@@ -16,12 +16,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> Answer:
     """Ask for it; a study that is not run is left as it is."""
-    run = open_scheduled(arguments.file, "study stop").run
+    opened = open_scheduled(arguments.file, "study stop")
+    run, lives = opened.run, opened.is_run
     runner = run.registry.runner
     started = runner.started
-    lives = bool(
-        started and not runner.stopped and run.processes.is_alive(started.runner) is not False
-    )
     asked = lives and bool(transact(run.live, RequestStop(nth=runner.stops + 1)))
     stops = run.registry.runner.stops
     return Answer(

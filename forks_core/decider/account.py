@@ -4,11 +4,10 @@ from datetime import datetime
 
 from attrs import evolve, frozen
 
-from forks_core.decider.run import FORMAT
+from forks_core.decider.run import opening
 from forks_core.registry import Registry
 from forks_events import Event
 from forks_events.account import QuotaForwarded, RunForwarded, SpendBooked
-from forks_events.run import RunOpened
 
 
 @frozen(kw_only=True)
@@ -35,13 +34,7 @@ def forward(command: Forward, registry: Registry, now: datetime) -> tuple[Event,
     done = registry.forwarded.get(command.run, 0)
     if command.seq <= done:
         return ()
-    opened = RunOpened(
-        at=now,
-        run=command.log,
-        format=FORMAT,
-        forks_version=command.forks_version,
-        lab=False,
-    )
+    opened = opening(now, command.log, command.forks_version, lab=False)
     return (
         *(() if registry.run else (opened,)),
         *(evolve(entry, at=now) for entry in command.entries if entry.seq > done),

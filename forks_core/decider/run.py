@@ -53,13 +53,7 @@ def init(command: Init, registry: Registry, now: datetime) -> tuple[Event, ...]:
             fields=list(changed),
             bases=sorted(registry.bases),
         )
-    opened = RunOpened(
-        at=now,
-        run=command.run,
-        format=FORMAT,
-        forks_version=command.forks_version,
-        lab=command.lab,
-    )
+    opened = opening(now, command.run, command.forks_version, lab=command.lab)
     print_ = fingerprint(command.launch)
     configured = RunConfigured(
         at=now,
@@ -70,6 +64,11 @@ def init(command: Init, registry: Registry, now: datetime) -> tuple[Event, ...]:
     )
     fixed = LaunchFixed(at=now, fingerprint=print_, launch=command.launch)
     return (fixed, configured) if registry.run else (opened, fixed, configured)
+
+
+def opening(now: datetime, run: str, forks_version: str, *, lab: bool) -> RunOpened:
+    """Make the first event of a log, whatever it is a log of."""
+    return RunOpened(at=now, run=run, format=FORMAT, forks_version=forks_version, lab=lab)
 
 
 def changed_fields(command: Init, registry: Registry) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from attrs import frozen
 
-from forks_core.decider.run import FORMAT
+from forks_core.decider.run import opening
 from forks_core.errors import Refused
 from forks_core.registry import Registry
 from forks_core.rules.fingerprint import Change, changes, fingerprint
 from forks_events import Event
 from forks_events.codec import unstructure
-from forks_events.run import LaunchFixed, RunConfigured, RunOpened
+from forks_events.run import LaunchFixed, RunConfigured
 from forks_events.study import Entry, Plan, StudyScheduled
 from forks_events.values import Launch, Settings
 
@@ -62,13 +62,7 @@ def schedule(command: Schedule, registry: Registry, now: datetime) -> tuple[Even
                 "the study was scheduled for another account", account=configured.settings.account
             )
         return ()
-    opened = RunOpened(
-        at=now,
-        run=command.run,
-        format=FORMAT,
-        forks_version=command.forks_version,
-        lab=command.lab,
-    )
+    opened = opening(now, command.run, command.forks_version, lab=command.lab)
     configured = RunConfigured(
         at=now,
         fingerprint=command.plan.arms[0].fingerprint,

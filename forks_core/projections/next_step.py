@@ -9,8 +9,10 @@ failed, and of the quota. While attempts go on, nothing stops or pauses before t
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from forks_core.projections.blocks import pending, phase2_allowed
 from forks_core.projections.pace import charged_usd, estimate_s
 from forks_core.projections.steps import (
+    AT_ONCE,
     Abort,
     Begin,
     EndJobs,
@@ -22,7 +24,13 @@ from forks_core.projections.steps import (
     View,
     Watch,
 )
-from forks_core.projections.trials import call_of, is_broken_off, kinds_so_far, open_trials
+from forks_core.projections.trials import (
+    call_of,
+    final_rows,
+    is_broken_off,
+    kinds_so_far,
+    open_trials,
+)
 from forks_core.registry import Registry
 from forks_core.registry.trials import Trial
 from forks_core.rules.attempts import Verdict, verdict
@@ -34,9 +42,6 @@ from forks_core.rules.schedule import Block
 from forks_core.rules.study_file import SMOKE
 from forks_events.study import Entry, Plan
 from forks_events.trials import AttemptConcluded, InfraKind, StopReason, Wait
-
-_AT_ONCE = 2
-"""Asked for as often, a stop also ends what goes on."""
 
 
 def next_step(
@@ -85,13 +90,13 @@ class _Table:
                 continue
             if is_broken_off(self._registry.jobs[begun.job], call):
                 return Abort(trial_id=begun.trial_id, attempt=begun.attempt)
-            if self._stops < _AT_ONCE:
+            if self._stops < AT_ONCE:
                 return Judge(trial_id=begun.trial_id, attempt=begun.attempt, job=begun.job)
         return None
 
     def ending(self) -> Step | None:
         """End what goes on when a stop was asked for twice."""
-        if self._stops < _AT_ONCE:
+        if self._stops < AT_ONCE:
             return None
         jobs = tuple(
             trial.last.begun.job
@@ -190,18 +195,12 @@ class _Table:
         begun = any(self._trial(entry) for entry in block.entries)
         if block.phase == 1 or begun or self._view.smoke:
             return None
-        trials = self._registry.trials
-        missing = [
-            entry.trial_id
-            for known in self._whole
-            if known.phase == 1
-            for entry in known.entries
-            if not (entry.trial_id in trials and trials[entry.trial_id].final)
-        ]
-        if missing:
-            return Stop(
-                reason=StopReason.INCOMPLETE_PHASE1, detail=f"{len(missing)} trials, {missing[0]}"
-            )
+        rows = final_rows(self._registry)
+        # The quota was asked before: with too little of it, no trial begins in any phase.
+        if not phase2_allowed(self._whole, rows, quota_ok=True):
+            missing = pending((known for known in self._whole if known.phase == 1), rows)
+            detail = f"{len(missing)} trials, {missing[0].trial_id}"
+            return Stop(reason=StopReason.INCOMPLETE_PHASE1, detail=detail)
         took = estimate_s(self._registry, self._whole, block)
         if not block_fits(self._plan.cutoff, self._view.now, took):
             return Stop(reason=StopReason.TIME, detail=f"{block.id} does not fit")

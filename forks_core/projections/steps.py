@@ -7,6 +7,9 @@ from immutables import Map
 
 from forks_events.trials import StopReason, Wait
 
+AT_ONCE = 2
+"""Asked for as often, a stop also ends what goes on."""
+
 
 @frozen(kw_only=True)
 class View:

@@ -8,7 +8,7 @@ from typing import Any
 from forks_core.projections.blocks import block_status
 from forks_core.projections.pace import estimate_s, spent_usd, unknown_costs
 from forks_core.projections.quota import quota_row
-from forks_core.projections.trials import study_of
+from forks_core.projections.trials import final_rows, study_of
 from forks_core.registry import Registry
 from forks_core.registry.trials import Trial
 from forks_core.rules.schedule import Block
@@ -61,7 +61,7 @@ def study_status(registry: Registry, blocks: Sequence[Block], now: datetime) -> 
         for entry in study.entries
     ]
     count = Counter(row["state"] for row in trials)
-    complete = sum(known.complete for known in block_status(blocks, _finals(registry)).values())
+    complete = sum(known.complete for known in block_status(blocks, final_rows(registry)).values())
     return {
         "id": study.plan.id,
         "scheduled_at": unstructure(study.at),
@@ -87,14 +87,6 @@ def study_status(registry: Registry, blocks: Sequence[Block], now: datetime) -> 
 
 def _attempts(trial: Trial | None) -> int:
     return len(trial.attempts) if trial else 0
-
-
-def _finals(registry: Registry) -> list[Row]:
-    return [
-        {"trial_id": name, "smoke": name.startswith(SMOKE), "final": True, "excluded": end.excluded}
-        for name, trial in registry.trials.items()
-        if (end := trial.final) is not None
-    ]
 
 
 def _waits(registry: Registry) -> Row | None:

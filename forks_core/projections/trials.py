@@ -1,6 +1,7 @@
 """Trials as the registry has them: their place in the schedule, and how their calls went."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from immutables import Map
 
@@ -119,3 +120,12 @@ def open_trials(registry: Registry) -> tuple[Trial, ...]:
 def is_open(trial: Trial | None) -> bool:
     """Whether an attempt of it goes on, or waits to be judged."""
     return trial is not None and trial.last.end is None
+
+
+def final_rows(registry: Registry) -> list[dict[str, Any]]:
+    """The trials that are over, as rows that the rules of blocks look at."""
+    return [
+        {"trial_id": name, "smoke": name.startswith(SMOKE), "final": True, "excluded": end.excluded}
+        for name, trial in registry.trials.items()
+        if (end := trial.final) is not None
+    ]

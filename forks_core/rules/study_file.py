@@ -12,9 +12,11 @@ from attrs import evolve, field, frozen
 from immutables import Map
 
 from forks_core.errors import Refused
+from forks_core.rules.backoff import OVERLOAD_RETRIES
 from forks_core.rules.cutoff import parse_utc
-from forks_core.rules.naming import BASE_NAME, LABEL
+from forks_core.rules.naming import BASE_NAME
 from forks_core.rules.quota import SEVEN_DAY_STOP
+from forks_core.rules.schedule import safe_id
 from forks_core.rules.wrong_keys import below, wrong_keys
 from forks_events.codec import Undecodable, structure_written
 from forks_events.study import Overage
@@ -32,7 +34,7 @@ MOST_SEED = 10**15 - 1
 class AttemptsTable:
     """``study.max_attempts``: how often a trial is tried, by what went wrong before."""
 
-    overloaded: int = 4
+    overloaded: int = OVERLOAD_RETRIES + 1
     other: int = 2
     auth: int = 2
 
@@ -227,7 +229,7 @@ def _names(table: str, key: str, names: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _label(key: str, name: str) -> Iterator[tuple[str, str]]:
-    if not LABEL.fullmatch(name):
+    if not safe_id(name):
         yield key, "only letters, digits and . _ -, not first a dot, at most 80 of them"
 
 

@@ -1,7 +1,6 @@
 """The price table: the one that comes with forks, or the one that FORKS_PRICES names."""
 
 import os
-import tomllib
 from pathlib import Path
 
 from forks_core.errors import Refused
@@ -34,4 +33,7 @@ def prices() -> PriceTable:
 
 
 def _read(path: Path) -> PriceTable:
+    # Most commands end nothing, and need not pay for what reads it.
+    import tomllib  # noqa: PLC0415
+
     return structure(tomllib.loads(path.read_text(encoding="utf-8")), PriceTable)
