@@ -1,6 +1,7 @@
 """Fixtures that several test modules share."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -21,6 +22,13 @@ settings.register_profile("whole", max_examples=100)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, and draw fewer examples where nobody asked for what takes long."""
+    # Under nohup or a shell's & these are ignored, and by all that is started from here too.
+    for number, usual in (
+        (signal.SIGHUP, signal.SIG_DFL),
+        (signal.SIGINT, signal.default_int_handler),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
     asked = os.environ.get("FORKS_LONG") == "1" or LONG in config.getoption("markexpr")
     settings.load_profile("whole" if asked else "short")
     config.addinivalue_line("markers", "rule(*ids): proves these rules of tests/rules.toml")

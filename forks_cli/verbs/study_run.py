@@ -105,7 +105,6 @@ def _run(
         preflight=Map({one.name: one.found.value for one in found.looks}),
         accepted=tuple(arguments.accept),
     )
-    transact(run.live, start)
     stops = Stops(diagnose)
     progress = Progress(run.live, opened.blocks, diagnose)
     field = StudyField(
@@ -121,7 +120,9 @@ def _run(
         whole=opened.blocks,
         smoke=arguments.smoke,
     )
+    # Heard before it is said that it runs: whoever reads that may ask for its end.
     with heard(stops):
+        transact(run.live, start)
         stopped = runner.run()
     row = _row(opened, stopped)
     return Answer(row, _code(stopped.reason, row, smoke=arguments.smoke))
