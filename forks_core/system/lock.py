@@ -21,7 +21,7 @@ def locked(path: Path, wait_s: float) -> Iterator[None]:
 
     Args:
         path: The lock file; it is made when missing.
-        wait_s: Seconds to wait for another holder.
+        wait_s: Seconds to wait for another holder; with 0 nothing is left that waits.
 
     Raises:
         LogLocked: It was held for longer; the holder's pid is in the fields.
@@ -46,15 +46,19 @@ def _acquire(path: Path, wait_s: float) -> int:
 
 
 def _flock(descriptor: int, wait_s: float) -> bool:
-    """Lock, or give up after the time; what is given up is closed as soon as it is granted."""
+    """Lock, or give up after the time; what is given up is closed."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _flock_blocking(descriptor, wait_s)
+        if wait_s > 0:
+            return _flock_blocking(descriptor, wait_s)
+        os.close(descriptor)
+        return False
     return True
 
 
 def _flock_blocking(descriptor: int, wait_s: float) -> bool:
+    """Wait in the kernel; what is granted after we gave up is let go at once, by the thread."""
     granted = threading.Event()
     turn = threading.Lock()
     given_up = False

@@ -49,6 +49,12 @@ def is_waited_for(path: Path) -> bool:
     return any("->" in line and inode in line for line in lines)
 
 
+def descriptors_of(path: Path) -> int:
+    """How many descriptors of this process are of the file."""
+    there = (os.path.realpath(number) for number in Path("/proc/self/fd").iterdir())
+    return sum(name == os.path.realpath(path) for name in there)
+
+
 def is_closed(descriptor: int) -> bool:
     """Whether a descriptor is."""
     try:
@@ -77,9 +83,28 @@ class TestOneHolder:
     @pytest.mark.rule("B5.1", "B5.5")
     def test_held(self, path: Path) -> None:
         """It cannot be had twice, and can be had again."""
-        with locked(path, 0), pytest.raises(LogLocked), locked(path, 0.01):
+        with locked(path, 0), pytest.raises(LogLocked), locked(path, 0):
             pass
         with locked(path, 0):
+            pass
+
+    @pytest.mark.rule("B5.5")
+    def test_who_does_not_wait_leaves_nothing(self, path: Path) -> None:
+        """A refused try without a wait keeps no descriptor: nothing is granted to it later."""
+        with locked(path, 0):
+            with pytest.raises(LogLocked), locked(path, 0):
+                pass
+            assert descriptors_of(path) == 1
+        assert descriptors_of(path) == 0
+
+    @pytest.mark.rule("B5.2", "B5.5")
+    def test_held_for_longer_than_the_wait(self, path: Path) -> None:
+        """A refused try with a wait lets go what it is granted late: who waits has it again."""
+        with locked(path, 0):
+            with pytest.raises(LogLocked), locked(path, 0.01):
+                pass
+            assert descriptors_of(path) == 2
+        with locked(path, LONG):
             pass
 
     @pytest.mark.rule("B5.5")
