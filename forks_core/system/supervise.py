@@ -5,7 +5,7 @@ import contextlib
 import ctypes
 import os
 
-from forks_core.system.diagnostics import diagnostics
+from forks_core.system.diagnostics import Diagnostics
 from forks_core.system.open_run import open_configured
 from forks_core.system.supervisor import Supervisor
 
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--run", required=True)
     parser.add_argument("--job", required=True)
     arguments = parser.parse_args()
-    log = diagnostics(job=arguments.job, pid=os.getpid())
+    log = Diagnostics(job=arguments.job, pid=os.getpid())
     become_subreaper()
     run = open_configured(arguments.run, "supervise")
     os.chdir(run.folder.path)

@@ -76,8 +76,8 @@ class Supervisor:
         except Over:
             self._log.info("over")
             self._sweep()
-        except Exception:
-            self._log.exception("failed")
+        except Exception as error:
+            self._log.error("failed", exc_info=error)
             self._sweep()
             self._fail()
             raise
