@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from forks_cli.study_plan import Study, study_of
+from forks_cli.study_plan import Study, load_study
 from forks_core.decider.study import is_moved, plan_changes
 from forks_core.errors import Refused
 from forks_core.projections import trials
@@ -53,7 +53,7 @@ def must_be_as_scheduled(opened: OpenStudy) -> Study:
         Refused: Something has changed since it was scheduled; ``fields`` says what, ``changes``
             from what to what.
     """
-    study = study_of(opened.run)
+    study = load_study(opened.run)
     fixed = {fingerprint(launch): launch for launch in study.launches}
     known = {**opened.run.registry.launches, **fixed}
     if changed := plan_changes(opened.plan, study.plan, known):

@@ -61,7 +61,7 @@ class Study:
     blocks: tuple[Block, ...]
 
 
-def study_of(opened: OpenRun) -> Study:
+def load_study(opened: OpenRun) -> Study:
     """Read a study's file and all that it names; nothing is recorded.
 
     Raises:

@@ -4,7 +4,7 @@ import argparse
 
 from forks_cli.answer import Answer, Exit
 from forks_cli.parser import add_study
-from forks_cli.study_plan import study_of
+from forks_cli.study_plan import load_study
 from forks_core.decider.study import plan_changes
 from forks_core.projections.study import study_row
 from forks_core.rules.fingerprint import Change, fingerprint
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Answer:
     """Read it and all that it names; nothing is recorded."""
     opened = open_study(arguments.file, "study check")
-    study = study_of(opened)
+    study = load_study(opened)
     scheduled = opened.registry.study
     changed: dict[str, Change] = {}
     if scheduled:

@@ -8,7 +8,7 @@ from attrs import evolve
 from forks_cli.answer import Answer
 from forks_cli.parser import add_account, add_study
 from forks_cli.settings import DEFAULTS
-from forks_cli.study_plan import study_of
+from forks_cli.study_plan import load_study
 from forks_cli.version import VERSION
 from forks_core.decider.study import Schedule
 from forks_core.errors import Refused
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> Answer:
 
 def _schedule(opened: OpenRun, *, account: str | None, lab: bool) -> bool:
     """Tell whether something was recorded."""
-    study = study_of(opened)
+    study = load_study(opened)
     if opened.live.head.seq == 0 and opened.folder.has_evidence():
         raise Refused(
             "the log is missing or empty, but the state folder holds earlier work",

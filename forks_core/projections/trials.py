@@ -94,7 +94,7 @@ def kinds_so_far(
     limits = study_of(registry).plan.max_attempts
     kinds: tuple[InfraKind | None, ...] = ()
     for kind in (*(end.infra_kind for _, end in concluded(trial)), *more):
-        if kinds and (verdict(kinds, limits).final or verdict(kinds, limits).gives_up):
+        if kinds and ((judged := verdict(kinds, limits)).final or judged.gives_up):
             kinds = ()
         kinds = (*kinds, kind)
     return kinds
