@@ -5,8 +5,10 @@ import os
 import sys
 from collections.abc import Mapping
 
+from forks_core.system.account import ACCOUNT
 from forks_core.system.files import PRIVATE_FILE
 from forks_core.system.open_run import OpenRun
+from forks_core.system.prices import PRICES
 
 SUPERVISOR = "forks_core.system.supervise"
 _children: set[int] = set()
@@ -28,7 +30,7 @@ def spawn_supervisor(run: OpenRun, job: str, environment: Mapping[str, str]) -> 
     pid = os.posix_spawn(
         sys.executable,
         argv,
-        dict(environment),
+        {**environment, **_from_anywhere(environment)},
         file_actions=[
             (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
             (os.POSIX_SPAWN_OPEN, 1, log, append, PRIVATE_FILE),
@@ -37,6 +39,12 @@ def spawn_supervisor(run: OpenRun, job: str, environment: Mapping[str, str]) -> 
         setsid=True,
     )
     _children.add(pid)
+
+
+def _from_anywhere(environment: Mapping[str, str]) -> dict[str, str]:
+    """The places that are named relative to here: a supervisor, and its client, work elsewhere."""
+    named = {name: environment.get(name, "").strip() for name in (ACCOUNT, PRICES)}
+    return {name: os.path.abspath(path) for name, path in named.items() if path}  # noqa: PTH100
 
 
 def _reap() -> None:

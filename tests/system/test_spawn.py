@@ -77,6 +77,29 @@ def _link(pid: int, name: str) -> str:
     return str(Path(f"/proc/{pid}/{name}").readlink())
 
 
+class TestPlaces:
+    """What the caller's environment names relative to where it stands is the same for all."""
+
+    @pytest.mark.rule("A10.1")
+    def test_relative(self, inited: Run) -> None:
+        """The account and the price table are named in full to a supervisor and to its client."""
+        here = {"FORKS_ACCOUNT": "books/mine", "FORKS_PRICES": "../prices.toml"}
+        (inited.folder / "prices.toml").write_text('as_of = "2026-11-30"\nmodels = {}\n')
+        brief = inited.brief({"sleep": 60})
+        job = ok(inited.ask("train", "--base", "base", "--brief", brief, env=here))["job"]
+        for pid in (inited.supervisor(job), inited.started(job)["pid"]):
+            told = environment(pid)
+            assert f"FORKS_ACCOUNT={inited.repository}/books/mine".encode() in told
+            assert f"FORKS_PRICES={inited.folder}/prices.toml".encode() in told
+
+    def test_named_nowhere(self, inited: Run) -> None:
+        """What is empty is left so."""
+        brief = inited.brief({"sleep": 60})
+        here = {"FORKS_PRICES": ""}
+        job = ok(inited.ask("train", "--base", "base", "--brief", brief, env=here))["job"]
+        assert b"FORKS_PRICES=" in environment(inited.supervisor(job))
+
+
 class TestFailure:
     """A supervisor that cannot be spawned ends its job; the command has done its part."""
 
