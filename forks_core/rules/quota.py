@@ -155,9 +155,10 @@ def launch_gate(
 ) -> LaunchGate:
     """Ask whether a study may be launched, of what was last read, however long ago.
 
-    The first that holds: nothing was read of the seven-day window, unknown; it is used up to
-    ``stop`` and not over, gated; it is over, unknown; some window was refused that has not begun
-    anew, gated; else go. A window is over when its reset is past and nothing was refused.
+    The first that holds: nothing was read of the seven-day window, and no other is known to be
+    refused until later, unknown; it is used up to ``stop`` and not over, gated; it is over,
+    unknown; some window was refused that has not begun anew, gated; else go. A window is over when
+    its reset is past and nothing was refused.
 
     Args:
         quota: All that was read; nothing may have been left out.
@@ -165,8 +166,10 @@ def launch_gate(
         stop: Share of the seven-day window from which a launch is gated, inclusive.
         overage: Whether a refused window counts while overage is paid for.
     """
-    window = quota.windows.get(SEVEN_DAY)
+    window, refused = quota.windows.get(SEVEN_DAY), _refused(quota, now, overage)
     if window is None or window.utilization is None:
+        if refused is not None and refused.retry_at is not None:
+            return refused
         return LaunchGate(
             action=Launching.UNKNOWN,
             reason="no reading of the seven_day window on file; the preflight will probe",
@@ -189,12 +192,17 @@ def launch_gate(
         told = f"as of {window.read_at.isoformat()}, resets {_minute(resets_at)}"
         reason = f"seven_day utilization {used:.3f} >= {stop} {told}"
         return evolve(found, action=Launching.GATED, reason=reason, retry_at=resets_at)
-    refused_until = status_resets_at(quota)
-    refused = quota.status == REJECTED and not (quota.is_using_overage and overage is Overage.GO)
-    if refused and (refused_until is None or refused_until > now):
-        reason = f"quota rejected ({quota.type}), resets {_minute(refused_until)}"
-        return evolve(found, action=Launching.GATED, reason=reason, retry_at=refused_until)
-    return found
+    return evolve(refused, seven_day=used, as_of=window.read_at) if refused else found
+
+
+def _refused(quota: Quota, now: datetime, overage: Overage) -> LaunchGate | None:
+    """Gate for a window that was refused and has not begun anew, as far as anybody knows."""
+    until = status_resets_at(quota)
+    is_paid = quota.is_using_overage and overage is Overage.GO
+    if quota.status != REJECTED or is_paid or (until is not None and until <= now):
+        return None
+    reason = f"quota rejected ({quota.type}), resets {_minute(until)}"
+    return LaunchGate(action=Launching.GATED, reason=reason, retry_at=until)
 
 
 def _minute(at: datetime | None) -> str:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from forks_core.registry import UNREAD, Quota
 from forks_core.rules.quota import Launching, current, gate, launch_gate
+from forks_events.study import Overage
 from tests.projections.builders import reached
 from tests.rules.test_quota import AHEAD, LATER, NOW, PAST, QUOTAS, READ, quota
 
@@ -22,7 +23,9 @@ class TestUnknown:
             UNREAD,
             quota(0.3),
             quota(None, None, seven_resets=AHEAD),
-            quota(1.0, status="rejected", kind="five_hour", resets=AHEAD),
+            quota(1.0, status="rejected", kind="five_hour"),
+            quota(1.0, status="rejected", kind="five_hour", resets=PAST),
+            quota(1.0, status="allowed_warning", kind="five_hour", resets=AHEAD),
         ],
     )
     def test_nothing_read(self, told: Quota) -> None:
@@ -109,6 +112,25 @@ class TestGated:
         assert f"({kind})" in answer.reason
 
     @pytest.mark.rule("E9")
+    @pytest.mark.parametrize("kind", ["five_hour", "seven_day", "overage", None])
+    def test_rejected_and_no_seven_day(self, kind: str | None) -> None:
+        """So it is where nothing was told of the seven-day window, as by older clients."""
+        told = quota(status="rejected", kind=kind, resets=AHEAD)
+        answer = launch_gate(told, NOW)
+        assert (answer.action, answer.retry_at) == (Launching.GATED, AHEAD)
+        assert (answer.seven_day, answer.as_of) == (None, None)
+        assert launch_gate(told, AHEAD).action is Launching.UNKNOWN
+
+    @pytest.mark.rule("E5", "E9")
+    def test_rejected_and_paid(self) -> None:
+        """A rejection under overage that may be paid gates nothing."""
+        for seven, expected in ((None, Launching.UNKNOWN), (0.5, Launching.GO)):
+            told = quota(seven=seven, status="rejected", kind="five_hour", resets=AHEAD)
+            paying = evolve(told, is_using_overage=True)
+            assert launch_gate(paying, NOW, overage=Overage.GO).action is expected
+            assert launch_gate(paying, NOW).action is Launching.GATED
+
+    @pytest.mark.rule("E9")
     def test_rejected_and_nobody_knows_until_when(self) -> None:
         """A rejection without any reset has not ended as far as anybody knows."""
         told = quota(0.5, 0.5, seven_resets=LATER, status="rejected", kind="five_hour")
@@ -153,11 +175,14 @@ class TestLaws:
     @settings(deadline=None)
     @given(QUOTAS)
     def test_law_what_is_told(self, told: Quota) -> None:
-        """Unknown tells a reason and nothing else; the others tell the share and its age."""
+        """Unknown tells a reason and nothing else; the others tell the share, and its age, if known."""
         answer = launch_gate(told, NOW)
         assert answer.reason
-        unknown = answer.action is Launching.UNKNOWN
-        assert (answer.seven_day is None) is (answer.as_of is None) is unknown
+        window = told.windows.get("seven_day")
+        known = window is not None and window.utilization is not None
+        tells = answer.action is not Launching.UNKNOWN and known
+        assert (answer.seven_day is not None) is (answer.as_of is not None) is tells
+        assert known or answer.action is not Launching.GO
         assert answer.retry_at is None or answer.action is Launching.GATED
 
     @pytest.mark.rule("E9")
