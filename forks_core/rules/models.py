@@ -9,11 +9,11 @@ import re
 _SNAPSHOT = re.compile(r"[-@]\d{8}$")
 
 
-def bare(model: str) -> str:
-    """Give the id without its context suffix."""
-    return model.removesuffix("[1m]")
+def identity(model: str) -> str:
+    """Give what an id names: without the context's suffix, and without the snapshot's date."""
+    return _SNAPSHOT.sub("", model.removesuffix("[1m]"))
 
 
 def is_same_model(one: str, other: str) -> bool:
     """Tell whether two ids name the same model."""
-    return _SNAPSHOT.sub("", bare(one)) == _SNAPSHOT.sub("", bare(other))
+    return identity(one) == identity(other)

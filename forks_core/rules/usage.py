@@ -20,7 +20,7 @@ from operator import add
 from attrs import evolve, frozen
 
 from forks_core.registry import Stream
-from forks_core.rules.models import bare
+from forks_core.rules.models import identity
 from forks_events.values import COLUMNS, NOTHING_SPENT, Spent, Usage, joined, total
 from forks_events.words import UsageBasis
 
@@ -177,7 +177,7 @@ def _grown(peak: Spent, parent: Spent) -> tuple[str, ...]:
         sorted(
             model
             for model, counters in peak.models.items()
-            if any(_tokens(grown[bare(model)])) and counters != parent.models.get(model)
+            if any(_tokens(grown[identity(model)])) and counters != parent.models.get(model)
         )
     )
 
@@ -204,7 +204,7 @@ def _less(spent: Spent, parent: Spent) -> dict[str, Usage]:
 def _by_model(spent: Spent) -> dict[str, Usage]:
     totals: dict[str, Usage] = {}
     for model, counters in spent.models.items():
-        totals[bare(model)] = total((totals.get(bare(model), Usage()), counters.usage))
+        totals[identity(model)] = total((totals.get(identity(model), Usage()), counters.usage))
     return totals
 
 

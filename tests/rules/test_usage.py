@@ -61,9 +61,10 @@ class TestPossible:
         told = reckon(call(cost, models), BASE)
         assert (told.basis, told.cost_usd) == (UsageBasis.FRESH, cost)
 
-    def test_suffix(self) -> None:
-        """A model whose context suffix was dropped is the same model."""
-        before = Spent(cost_usd=0.5, models=Map({f"{MODEL}[1m]": BASE.models[MODEL]}))
+    @pytest.mark.parametrize("suffix", ["[1m]", "-20251101", "@20251101", "-20251101[1m]"])
+    def test_suffix(self, suffix: str) -> None:
+        """A model whose context suffix or date of snapshot was dropped is the same model."""
+        before = Spent(cost_usd=0.5, models=Map({f"{MODEL}{suffix}": BASE.models[MODEL]}))
         told = reckon(call(0.6, {MODEL: counted(30, 1000)}, 20), before)
         assert (told.basis, told.cost_usd) == (UsageBasis.CARRIED, 0.1)
         assert told.models_used == (MODEL,)
