@@ -17,6 +17,7 @@ _WINDOWS = (
 )
 _SUMS = (
     Column("cost", lambda row: cells.money(row["usd"]), right=True),
+    Column("estimated", lambda row: _guess(row["estimated_usd"]), right=True),
     Column("calls", lambda row: cells.count(row["calls"]), right=True),
     Column("unknown", lambda row: _some(row["unknown"]), right=True),
     Column("last", lambda row: cells.moment(row["last_at"])),
@@ -58,8 +59,8 @@ def spend_page(content: Row, width: int) -> Iterator[Part]:
         return
     unknown = content["unknown"]
     guess = content["estimated_usd"]
-    more = f", and about {cells.money(guess).plain} by estimate" if guess else ""
-    more += f", {unknown:,} of them of unknown cost" if unknown else ""
+    more = f", {unknown:,} of them of unknown cost" if unknown else ""
+    more += f", and at least {cells.money(guess).plain} more by estimate" if guess else ""
     yield Text.assemble(
         (cells.money(content["usd"]).plain, "bold"),
         f" by the account {content['account']} in {_calls(content['calls'])}{more}",
@@ -82,6 +83,10 @@ def _calls(count: int) -> str:
 
 def _share(value: float | None) -> Text:
     return Text(cells.NONE if value is None else f"{value:.1%}")
+
+
+def _guess(usd: float) -> Text:
+    return cells.cost(None, usd) if usd else Text("")
 
 
 def _some(count: int) -> Text:

@@ -19,7 +19,7 @@ Part = RenderableType
 
 INDENT = 2
 _GAP = 2
-# A name that people gave is folded when a table gets too wide, but not below this.
+# Words are wrapped when a table gets too wide; a long one is folded, but not below this.
 _LEAST = 16
 
 
@@ -46,34 +46,33 @@ def rows(columns: Sequence[Column], content: Sequence[Row], width: int) -> Rende
     used = [number for number in range(len(columns)) if any(line[number].plain for line in cells)]
     columns = [columns[number] for number in used]
     cells = [[line[number] for number in used] for line in cells]
-    widths = [
-        max(cell_len(text) for text in (column.name, *(line[n].plain for line in cells)))
+    least = [
+        _least(column, [column.name, *(line[n].plain for line in cells)])
         for n, column in enumerate(columns)
     ]
-    if _needed(columns, widths) <= width:
-        return _table(columns, cells, widths)
+    if sum(least) + _GAP * (len(least) - 1) <= width:
+        return _table(columns, cells, least)
     return Group(*(_card(columns, line) for line in cells))
 
 
-def _needed(columns: Sequence[Column], widths: Sequence[int]) -> int:
-    least = [
-        min(width, _LEAST) if column.elastic else width
-        for column, width in zip(columns, widths, strict=True)
-    ]
-    return sum(least) + _GAP * (len(least) - 1)
+def _least(column: Column, texts: Sequence[str]) -> int:
+    """The width that a column needs."""
+    if not column.elastic:
+        return max(map(cell_len, texts))
+    return min(_LEAST, max(cell_len(word) for text in texts for word in text.split(" ")))
 
 
 def _table(
-    columns: Sequence[Column], cells: Sequence[Sequence[Text]], widths: Sequence[int]
+    columns: Sequence[Column], cells: Sequence[Sequence[Text]], least: Sequence[int]
 ) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
-    for column, width in zip(columns, widths, strict=True):
+    for column, width in zip(columns, least, strict=True):
         table.add_column(
             column.name,
             justify="right" if column.right else "left",
             overflow="fold",
             no_wrap=not column.elastic,
-            min_width=min(width, _LEAST) if column.elastic else width,
+            min_width=width,
         )
     for line in cells:
         table.add_row(*line)

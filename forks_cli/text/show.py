@@ -43,7 +43,8 @@ def _what(job: Row) -> Iterator[Pair]:
 
 
 def _how(job: Row, result: Row) -> Iterator[Pair]:
-    yield "detail", cells.name(job["reason_detail"])
+    # The subtype of a result that is an error may still be called a success.
+    yield "detail", cells.name("" if job["reason_detail"] == "success" else job["reason_detail"])
     yield "until", _time(result.get("resets_at"))
     yield "exit code", _known(result.get("exit_code") or None)
     yield "flags", cells.flags(job["flags"])
@@ -78,7 +79,10 @@ def _cost(result: Row) -> Text:
         guess = cells.money(result["cost_estimate_usd"])
         return Text.assemble("at least ", guess, f" (estimate, prices of {result['prices_as_of']})")
     basis = f" ({result['usage_basis']})" if result["usage_basis"] else ""
-    return Text.assemble(cells.money(result["cost_delta_usd"]), basis)
+    money = Text.assemble(cells.money(result["cost_delta_usd"]), basis)
+    # Its client went on after the result that told this.
+    more = "usage_mismatch" in result["flags"] and result["cost_delta_usd"] is not None
+    return Text.assemble("at least ", money, ": more was seen than counted") if more else money
 
 
 def _files(content: Row) -> Iterator[Pair]:

@@ -19,14 +19,19 @@ def _cost(row: Row) -> Text:
     return cells.cost(row["cost_delta_usd"], row["cost_estimate_usd"])
 
 
+def _status(row: Row) -> Text:
+    """How it stands, and what is to be seen about it."""
+    flags = cells.flags(row.get("flags") or ())
+    return Text(" ").join([cells.status(row), flags] if flags.plain else [cells.status(row)])
+
+
 _JOB = Column("job", lambda row: cells.word(row["job"]))
 _KIND = Column("kind", lambda row: cells.word(row["kind"]))
 _BASE = Column("base", lambda row: cells.name(row["base"]), elastic=True)
 _BLOCK = Column("block", lambda row: cells.name(row["block"]), elastic=True)
-_STATUS = Column("status", cells.status)
+_STATUS = Column("status", _status, elastic=True)
 _CACHE = Column("cache", lambda row: cells.word(row["cache"] or ""))
 _TURNS = Column("turns", lambda row: cells.count(row["turns"]), right=True)
-_FLAGS = Column("flags", lambda row: cells.flags(row["flags"]), elastic=True)
 _COST = Column("cost", _cost, right=True)
 _TIME = Column("time", lambda row: cells.seconds(row.get("elapsed_s", row["wall_s"])), right=True)
 
@@ -40,7 +45,7 @@ _BASES = (
     Column("forks", lambda row: cells.count(len(row["forks"])), right=True),
     Column("due", _due),
 )
-_JOBS = (_JOB, _KIND, _BASE, _BLOCK, _STATUS, _CACHE, _TURNS, _TIME, _COST, _FLAGS)
+_JOBS = (_JOB, _KIND, _BASE, _BLOCK, _STATUS, _CACHE, _TURNS, _TIME, _COST)
 _RUNNING = (
     _JOB,
     _BLOCK,

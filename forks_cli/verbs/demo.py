@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> Answer:
         _ask(
             "init",
             *("--run", str(scene.run), "--model", MODEL, "--lab"),
-            *("--cwd", str(scene.repository), "--binary", str(scene.client)),
+            # Older clients know no effort.
+            *("--cwd", str(scene.repository), "--binary", str(scene.client), "--effort", "none"),
         )
         show = _Show(open_configured(str(scene.run), "demo"))
         with show.nothing_left():
@@ -169,6 +170,10 @@ class _Show:
 
 def _report(scene: Stage, show: _Show, results: list[dict[str, Any]], *, kept: bool) -> Answer:
     show.follow()
+    for result in results:
+        if result["status"] != "ok":
+            said = _ask("show", "--run", str(scene.run), result["job"])["stderr"] or ""
+            diagnose(f"{result['job']} {result['status']}: {said.strip() or result['reason']}")
     live = show.opened.live
     fresh = _fold_in_a_fresh_process(scene.run)
     same = fresh["registry"] == json.loads(json.dumps(plain(live.registry)))
@@ -180,7 +185,10 @@ def _report(scene: Stage, show: _Show, results: list[dict[str, Any]], *, kept: b
             "jobs": [
                 {
                     name: result[name]
-                    for name in ("job", "kind", "block", "status", "reason", "tokens")
+                    for name in (
+                        *("job", "kind", "block", "status", "reason", "reason_detail"),
+                        *("error_kind", "tokens"),
+                    )
                 }
                 | {"cost_usd": result["cost_delta_usd"], "cache": result["cache"]}
                 for result in results

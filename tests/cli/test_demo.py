@@ -72,3 +72,21 @@ class TestDemo:
         assert run.ask_words("demo", "--keep", "../other").error == "it is there already"
         (run.folder / "other-forks").rmdir()
         assert sorted(path.name for path in run.folder.rglob("*")) == before
+
+    def test_why_it_did_not_go_well(self, run: Run) -> None:
+        """What the client said of its failure is told, since nothing else of it is left."""
+        client = run.folder / "refuses"
+        script = (
+            "#!/bin/sh\n[ $1 = --version ] && echo 9.9.9 && exit\necho no such option >&2\nexit 1\n"
+        )
+        client.write_text(script, encoding="utf-8")
+        client.chmod(0o755)
+        said = run.ask_words("demo", "--client", str(client))
+        assert (said.code, said.content["ok"]) == (4, False)
+        (job,) = said.content["jobs"]
+        assert (job["status"], job["reason"], job["error_kind"]) == (
+            "failed",
+            "exit_code",
+            "startup",
+        )
+        assert "j0001 failed: no such option\n" in said.err

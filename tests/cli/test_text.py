@@ -186,6 +186,20 @@ class TestWidths:
             assert re.search(rf"\b{name}\b", text)
         assert_holds(text, "日本語🎉\\x1b[2J\\x1b]0;title\\x07a\\nb\\u202eevil")
 
+    def test_what_went_wrong_is_wrapped(self, told: Run, desk: Desk) -> None:
+        """A job that ended badly keeps the table on 80 columns: its words go on below each other."""
+        content = ok(told.ask("list"))
+        bad = {"status": "failed", "reason": "is_error", "error_kind": "rate_limit"}
+        more = {"base": "api", "block": "parser", "flags": ["needs_attention", "cold_start"]}
+        jobs = [content["jobs"][1] | bad | more | {"cost_delta_usd": 0.1525}]
+        text = desk.renders(["list"], content | {"jobs": jobs}, 80)
+        assert_fits(text, 80)
+        (line,) = [line for line in text.splitlines() if line.startswith(FORK)]
+        for word in ("fork", "api", "parser", "failed", "$0.1525"):
+            assert word in line.split()
+        for word in ("rate_limit)", "needs_attention", "cold_start"):
+            assert word in text.split()
+
     @pytest.mark.parametrize("columns", WIDTHS)
     @pytest.mark.parametrize("name", [FORK, "base"])
     def test_show(self, told: Run, desk: Desk, columns: int, name: str) -> None:
@@ -335,6 +349,22 @@ class TestViews:
         assert re.search(r"^  exit code +1$", text, re.MULTILINE)
         assert re.search(r"^  until +(2026-01-01|2025-12-31) ", text, re.MULTILINE)
         assert "tokens" not in text
+
+    def test_an_error_that_is_called_a_success(self, told: Run, desk: Desk) -> None:
+        """The client's word for what a refused request came to would only confuse."""
+        content = ok(told.ask("show", FORK))
+        content["job"] |= {"status": "failed", "reason": "is_error", "reason_detail": "success"}
+        assert "success" not in desk.renders(["show"], content).partition("answer")[0]
+
+    def test_more_was_seen_than_counted(self, told: Run, desk: Desk) -> None:
+        """Then what the last result told is the least that it cost."""
+        content = ok(told.ask("show", FORK))
+        assert "at least" not in desk.renders(["show"], content).partition("answer")[0]
+        content["result"]["flags"] = ["usage_mismatch"]
+        shown = desk.renders(["show"], content)
+        assert re.search(
+            r"^  cost +at least \$\d+\.\d{4} .*more was seen than counted$", shown, re.MULTILINE
+        )
 
     def test_nothing_yet(self, inited: Run, desk: Desk) -> None:
         """A run without a job says so; a wait for nothing is met."""

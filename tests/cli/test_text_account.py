@@ -117,6 +117,18 @@ class TestSpend:
         assert re.search(r"^run-2 +/run-forks +\$0\.0000 +1 +1 ", tables[1], re.MULTILINE)
         assert re.search(r"^2026-11-30 +\$1,000\.1250 +3 +1 ", tables[2], re.MULTILINE)
 
+    def test_estimates(self, run: Run) -> None:
+        """What is estimated stands beside what is known, marked, and is no part of it."""
+        tell(run, spend(0.5), spend(None, estimate_usd=0.25, run="run-2"), spend(None))
+        lines = shown(run, "spend")
+        assert lines[0] == (
+            "$0.5000 by the account default in 3 calls, 1 of them of unknown cost, "
+            "and at least $0.2500 more by estimate"
+        )
+        assert any(
+            re.search(r"^run-2 +/run-forks +\$0\.0000 +~\$0\.2500 +1 ", line) for line in lines
+        )
+
     def test_one(self, run: Run) -> None:
         """One call is one; where all is known nobody speaks of the unknown."""
         tell(run, spend(0.5))
