@@ -5,7 +5,13 @@ from collections.abc import Iterable
 from attrs import frozen
 from immutables import Map
 
-from forks_cli.launch_fields import agent_of, model_id, permission_mode, settings_of
+from forks_cli.launch_fields import (
+    agent_of,
+    model_id,
+    permission_mode,
+    settings_of,
+    variables_of,
+)
 from forks_cli.rules import split_rules
 from forks_core.claude.environment import pinned
 from forks_core.errors import Refused
@@ -105,7 +111,7 @@ def launch_of(
         prompt: What is appended to the system prompt, or None.
 
     Raises:
-        Refused: The agent or the settings file is not there.
+        Refused: The agent or the settings file is not there, or a variable is no name.
     """
     effort = wanted.effort or EFFORT
     return Launch(
@@ -123,5 +129,5 @@ def launch_of(
         cwd=cwd,
         binary=binary,
         env=Map(pinned(git_instructions=wanted.git_instructions)),
-        keep_env=tuple(sorted(set(wanted.env or ()))),
+        keep_env=variables_of(wanted.env),
     )

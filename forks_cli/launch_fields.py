@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from forks_cli.answer import diagnose
@@ -93,3 +94,26 @@ def settings_of(option: str | None, folder: str) -> FileDigest | None:
     if digest is None:
         raise Refused("cannot read the settings file", settings=path)
     return FileDigest(path=path, sha256=digest)
+
+
+def appended_of(option: str | None, folder: str) -> FileDigest | None:
+    """The file that is appended to the system prompt; a relative path starts at the folder."""
+    if option is None:
+        return None
+    path = normalise(option, folder)
+    digest = file_sha256(Path(path))
+    if digest is None:
+        raise Refused("cannot read append_system_prompt", path=path)
+    return FileDigest(path=path, sha256=digest)
+
+
+def variables_of(option: Iterable[str] | None) -> tuple[str, ...]:
+    """Names of environment variables; what looks like a value is refused, and not told again."""
+    names = tuple(sorted(set(option or ())))
+    for name in names:
+        if not name or "=" in name:
+            raise Refused(
+                "env takes the names of variables; their values are written nowhere",
+                name=name.partition("=")[0],
+            )
+    return names

@@ -13,10 +13,12 @@ from forks_cli.launch import EFFORTS, PERMISSION_MODE, Wanted, launch_of, rules_
 from forks_cli.launch_fields import (
     admission_of,
     agent_of,
+    appended_of,
     binary_of,
     model_id,
     permission_mode,
     settings_of,
+    variables_of,
 )
 from forks_cli.rules import split_rules
 from forks_core.errors import Refused
@@ -33,7 +35,7 @@ from forks_core.rules.study_file import (
     read_study,
 )
 from forks_core.system.client import inspect
-from forks_core.system.files import file_sha256, read_text, sha256
+from forks_core.system.files import read_text, sha256
 from forks_core.system.open_run import OpenRun
 from forks_core.system.tree import tree_sha256
 from forks_events.study import Arm, Attempts, Plan, Task
@@ -193,7 +195,7 @@ def _launch(file: StudyFile, number: int, opened: OpenRun, look: Inspect) -> Lau
     with at("settings"):
         settings_of(wanted.settings, folder)
     with at("append_system_prompt"):
-        prompt = _appended(table.append_system_prompt, folder)
+        prompt = appended_of(table.append_system_prompt, folder)
     with at("binary"):
         binary = look(binary_of(table.binary and normalise(table.binary, folder))[0])
     return launch_of(
@@ -206,16 +208,6 @@ def _launch(file: StudyFile, number: int, opened: OpenRun, look: Inspect) -> Lau
         mcp_config=str(opened.folder.mcp_config),
         prompt=prompt,
     )
-
-
-def _appended(name: str | None, folder: str) -> FileDigest | None:
-    if name is None:
-        return None
-    path = normalise(name, folder)
-    digest = file_sha256(Path(path))
-    if digest is None:
-        raise Refused("cannot read append_system_prompt", path=path)
-    return FileDigest(path=path, sha256=digest)
 
 
 def _wanted(table: LaunchTable, at: Named) -> Wanted:
@@ -234,6 +226,8 @@ def _wanted(table: LaunchTable, at: Named) -> Wanted:
     with at("max_turns"):
         if table.max_turns is not None and not 0 < table.max_turns <= LARGEST:
             raise Refused(f"max_turns is 1 to {LARGEST}", value=table.max_turns)
+    with at("env"):
+        variables_of(table.env)
     return Wanted(
         model=model,
         effort=table.effort,

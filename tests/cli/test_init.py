@@ -130,6 +130,21 @@ class TestFirst:
         assert run.events("RunOpened")[0]["lab"] is True
 
 
+class TestVariables:
+    """Variables that the scrub spares are named; what they hold is written nowhere."""
+
+    @pytest.mark.rule("D15")
+    @pytest.mark.parametrize("word", ["TOKEN=hunter2", "=hunter2", ""])
+    def test_no_values(self, run: Run, word: str) -> None:
+        """A value beside a name is refused before anything is recorded, and not told again."""
+        given = ("--model", MODEL, "--binary", str(run.client))
+        said = run.ask("init", *given, "--env", "HOME", word)
+        assert (said.code, said.content["name"]) == (2, word.partition("=")[0])
+        assert "names of variables" in said.error
+        assert "hunter2" not in json.dumps(said.content) + said.err
+        assert not run.path.with_name("run-forks").exists()
+
+
 class TestAdmission:
     """A model that the client's settings do not list would be replaced: it is refused before."""
 

@@ -156,6 +156,7 @@ TROUBLE: list[tuple[str, Change, str]] = [
     ("empty path", lambda it: it.says("arm", 1, binary=""), "arm[1].binary"),
     ("agent file not found", lambda it: it.says("arm", 1, agent="coder"), "arm[1].agent"),
     ("settings file", lambda it: it.says("arm", 1, settings="none.json"), "arm[1].settings"),
+    ("names of variables", lambda it: it.says("arm", 1, env=["HOME", "A=hunter2"]), "arm[1].env"),
     ("one id", _meet, "task"),
     ("not as it must be", lambda it: it.says("study", phase1_runs="3"), "study.phase1_runs"),
 ]
