@@ -5,6 +5,7 @@ next. An attempt that went on meanwhile is adopted, one that ended is judged, an
 supervisor was never started is started.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol, assert_never
@@ -17,6 +18,7 @@ from forks_core.decider.launching import Call
 from forks_core.decider.run import SeeOrchestrator
 from forks_core.decider.runner import BeginPause, EndPause, StopStudy
 from forks_core.decider.trials import AbortAttempt, BeginTrial, ConcludeAttempt
+from forks_core.errors import ForksError
 from forks_core.projections.next_step import next_step
 from forks_core.projections.steps import (
     AT_ONCE,
@@ -36,7 +38,7 @@ from forks_core.registry import Created
 from forks_core.rules.schedule import Block
 from forks_core.transact import Live, transact
 from forks_events.jobs import Text
-from forks_events.trials import Check, StudyStopped
+from forks_events.trials import Check, StopReason, StudyStopped
 
 LOOK_S = 2.0
 """Something is looked after at least this often."""
@@ -90,6 +92,7 @@ class Runner:
         blocks: The blocks to go through, perhaps a part of the study.
         whole: All blocks of the study.
         smoke: Whether only to try things out.
+        closed: How it ends once what goes on is over, when nothing more shall begin.
     """
 
     live: Live
@@ -97,12 +100,44 @@ class Runner:
     blocks: Sequence[Block]
     whole: Sequence[Block]
     smoke: bool = False
+    closed: Stop | None = None
     _tried: Map[str, int] | None = None
     _rests: tuple[datetime, float] | None = None
 
     def run(self) -> StudyStopped:
-        """Go through the trials until the run is over, and say how it ended."""
+        """Go through the trials until the run is over, and say how it ended.
+
+        Raises:
+            ForksError: Something is in the way; what went on was seen to its end before.
+        """
         self._adopt()
+        try:
+            return self._go()
+        except ForksError as error:
+            self.closed = Stop(reason=StopReason.FAILED, detail=error.message)
+            with contextlib.suppress(ForksError):
+                self._see_out(self.closed)
+            raise
+
+    def _see_out(self, failed: Stop) -> None:
+        """See to its end what goes on; what is in the way may be in the way of judging it, too."""
+        try:
+            self._go()
+        except ForksError:
+            while jobs := self._going_on():
+                at_once = self._stops() >= AT_ONCE
+                self.field.end(jobs) if at_once else self._watch(LOOK_S)
+            self._do(failed)
+
+    def _going_on(self) -> tuple[str, ...]:
+        registry = self.live.refresh()
+        jobs = (trial.last.begun.job for trial in open_trials(registry))
+        return tuple(job for job in jobs if not registry.jobs[job].ended)
+
+    def _stops(self) -> int:
+        return self.field.stops() + self.live.registry.runner.stops
+
+    def _go(self) -> StudyStopped:
         while (stopped := self.step()) is None:
             self.field.show()
         return stopped
@@ -110,9 +145,7 @@ class Runner:
     def step(self) -> StudyStopped | None:
         """Do one thing; when that was to stop, return how."""
         self.live.refresh()
-        self._do(
-            next_step(self.live.registry, self.blocks, self.whole, self._view()),
-        )
+        self._do(next_step(self.live.registry, self.blocks, self.whole, self._view()))
         return self.live.registry.runner.stopped
 
     def _view(self) -> View:
@@ -124,6 +157,7 @@ class Runner:
             stops=self.field.stops(),
             smoke=self.smoke,
             tried=self._tried,
+            closed=self.closed,
         )
 
     def _do(self, step: Step) -> None:
@@ -192,7 +226,7 @@ class Runner:
             if self.live.clock.monotonic() - at_s >= LOOK_S:
                 at_s = self.live.clock.monotonic()
                 self._say(SeeOrchestrator())
-            return self.field.stops() + self.live.registry.runner.stops >= AT_ONCE
+            return self._stops() >= AT_ONCE
 
         return unwanted
 

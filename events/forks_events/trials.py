@@ -47,7 +47,7 @@ class Wait(Enum):
 
 
 class StopReason(Enum):
-    """Why a run of a study ended."""
+    """Why a run of a study ended; FAILED: forks itself could not go on."""
 
     DONE = "DONE"
     TIME = "TIME"
@@ -57,6 +57,7 @@ class StopReason(Enum):
     DISK = "DISK"
     AUTH = "AUTH"
     INCOMPLETE_PHASE1 = "INCOMPLETE_PHASE1"
+    FAILED = "FAILED"
 
 
 @frozen(kw_only=True)

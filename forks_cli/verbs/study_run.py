@@ -15,13 +15,16 @@ from forks_cli.signals import Stops, heard
 from forks_cli.study_open import OpenStudy, must_be_as_scheduled, open_scheduled
 from forks_core.decider.runner import StartRunner
 from forks_core.errors import LogLocked, Refused
+from forks_core.projections.blocks import pending
 from forks_core.projections.head import head_row
+from forks_core.projections.steps import Stop
 from forks_core.projections.study_status import study_status
+from forks_core.projections.trials import final_rows, open_trials
 from forks_core.rules.schedule import Block, first_runs, only
 from forks_core.runner import Runner
 from forks_core.system.field import StudyField
 from forks_core.system.lock import locked
-from forks_core.system.preflight import Preflight
+from forks_core.system.preflight import GATES, QUOTA, Preflight
 from forks_core.system.prices import prices
 from forks_core.system.processes import myself
 from forks_core.transact import transact
@@ -58,7 +61,8 @@ def run(arguments: argparse.Namespace) -> Answer:
             must_be_as_scheduled(opened)
             found = look_further(opened)
             _must_be_looked_at(arguments.accept, found)
-            if found.failures(arguments.accept):
+            failed = {one.name for one in found.failures(arguments.accept)}
+            if failed and not (failed <= GATES and _has_to_go_on(opened)):
                 return _refused(found, arguments.accept)
             return _run(arguments, opened, blocks, found)
     except LogLocked as error:
@@ -83,6 +87,28 @@ def _must_be_looked_at(accepted: Sequence[str], found: Preflight) -> None:
     names = dict.fromkeys(one.name for one in found.looks)
     if unknown := [name for name in accepted if name not in names]:
         raise Refused("nothing of that name was looked at", accept=unknown, names=list(names))
+
+
+def _has_to_go_on(opened: OpenStudy) -> bool:
+    """Whether the study is under way: what was paid is judged, and a wait ends, whatever the gates say.
+
+    Of a study that is done nothing is left that they could be in the way of.
+    """
+    registry = opened.run.registry
+    goes_on = open_trials(registry) or registry.runner.pause
+    return bool(goes_on) or not pending(opened.blocks, final_rows(registry))
+
+
+def _closed(opened: OpenStudy, found: Preflight, accepted: Sequence[str]) -> Stop | None:
+    """How a run ends that may begin nothing more: the account's quota says no.
+
+    The end of a wait for a window is recorded, and by then the window has begun anew.
+    """
+    gated = any(one.name == QUOTA for one in found.failures(accepted))
+    if not gated or opened.run.registry.runner.pause is not None:
+        return None
+    gate = found.gate
+    return Stop(reason=StopReason.QUOTA, detail=gate.reason, retry_at=gate.retry_at)
 
 
 def _refused(found: Preflight, accepted: Sequence[str]) -> Answer:
@@ -119,6 +145,7 @@ def _run(
         blocks=blocks,
         whole=opened.blocks,
         smoke=arguments.smoke,
+        closed=_closed(opened, found, arguments.accept),
     )
     # Heard before it is said that it runs: whoever reads that may ask for its end.
     with heard(stops):

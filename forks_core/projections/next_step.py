@@ -2,8 +2,9 @@
 
 Attempts that are over are judged first. Then, before every attempt, the gates in this order: a
 stop was asked for; the cutoff; the budget; the disk; the quota says stop; for a block of phase 2,
-that phase 1 is complete and the block fits before the cutoff. Then the waits: of the trial that
-failed, and of the quota. While attempts go on, nothing stops or pauses before they are over.
+that phase 1 is complete and the block fits before the cutoff. A run that is closed begins nothing
+more. Then the waits: of the trial that failed, and of the quota. While attempts go on, nothing
+stops or pauses before they are over.
 """
 
 from collections.abc import Iterator, Sequence
@@ -113,7 +114,8 @@ class _Table:
         if pause is not None:
             return Watch() if self._open else Rest(until=pause.until)
         found = [self._for(block, entry) for block, entry in self._candidates()]
-        stop = next((step for step in found if isinstance(step, Stop)), None)
+        closed = self._view.closed if found else None
+        stop = next((step for step in found if isinstance(step, Stop)), closed)
         begin = next((step for step in found if isinstance(step, Begin)), None)
         if begin is not None and stop is None:
             return begin

@@ -12,6 +12,15 @@ AT_ONCE = 2
 
 
 @frozen(kw_only=True)
+class Stop:
+    """The run is over."""
+
+    reason: StopReason
+    detail: str | None = None
+    retry_at: datetime | None = None
+
+
+@frozen(kw_only=True)
 class View:
     """What the runner sees of the world.
 
@@ -22,6 +31,7 @@ class View:
         smoke: Whether only to try things out.
         tried: The last attempt at each trial that was over before this run: what was given up
             then is tried anew, and so is what was only tried out.
+        closed: How the run ends when what goes on is over: nothing more is begun. None: it is open.
     """
 
     now: datetime
@@ -29,6 +39,7 @@ class View:
     stops: int
     smoke: bool = False
     tried: Map[str, int] = field(factory=Map)
+    closed: Stop | None = None
 
 
 @frozen(kw_only=True)
@@ -83,15 +94,6 @@ class Rest:
 @frozen(kw_only=True)
 class Watch:
     """Attempts go on, and nothing else can be done."""
-
-
-@frozen(kw_only=True)
-class Stop:
-    """The run is over."""
-
-    reason: StopReason
-    detail: str | None = None
-    retry_at: datetime | None = None
 
 
 Step = Judge | Abort | EndJobs | Begin | Pause | Rest | Watch | Stop

@@ -26,7 +26,9 @@ from forks_events.study import Plan, Task
 from forks_events.values import Launch
 
 _GB = 1e9
-QUOTA, PIN = "quota", "pin:"
+QUOTA, CUTOFF, DISK, PIN = "quota", "cutoff", "disk", "pin:"
+GATES = frozenset({QUOTA, CUTOFF, DISK})
+"""What a run asks again before each attempt, by gates of its own."""
 
 
 class Found(Enum):
@@ -101,7 +103,7 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
         _disk(run, plan),
         _repository(run),
         Look(
-            name="cutoff",
+            name=CUTOFF,
             found=Found.FAIL if past_cutoff(plan.cutoff, now) else Found.PASS,
             detail=_cutoff(plan, now),
         ),
@@ -132,7 +134,7 @@ def _disk(run: OpenRun, plan: Plan) -> Look:
     free = shutil.disk_usage(run.folder.path).free / _GB
     enough = free >= plan.min_free_gb
     detail = f"{free:.1f} GB free, {plan.min_free_gb:g} needed"
-    return Look(name="disk", found=Found.PASS if enough else Found.FAIL, detail=detail)
+    return Look(name=DISK, found=Found.PASS if enough else Found.FAIL, detail=detail)
 
 
 def _repository(run: OpenRun) -> Look:

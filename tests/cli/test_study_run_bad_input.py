@@ -61,6 +61,8 @@ class TestChanged:
         said = going.end()
         assert said.error == "the task's folder is gone"
         assert world.states() == {TRIAL: "judging"}
+        stopped = world.status()["stopped"]
+        assert (stopped["reason"], stopped["detail"]) == ("FAILED", "the task's folder is gone")
         away.rename(world.workdir("MB-01"))
         assert world.go().content["reason"] == "DONE"
         assert len(world.events("JobCreated")) == 1

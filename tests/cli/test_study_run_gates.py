@@ -54,9 +54,9 @@ class TestStops:
     @pytest.mark.rule("R2.2")
     def test_cutoff(self, make: MakeWorld) -> None:
         """What is begun before the cutoff is finished, and judged; then nothing more is begun."""
-        cutoff = datetime.now(UTC) + timedelta(seconds=3)
+        cutoff = datetime.now(UTC) + timedelta(seconds=6)
         world = make(phase1_runs=2, cutoff=cutoff.isoformat())
-        world.agent({"steps": [{"sleep": 3.0}, {"say": "done"}]})
+        world.agent({"steps": [{"sleep": 6.0}, {"say": "done"}]})
         said = world.scheduled().go()
         assert ended(said) == (5, "TIME", 1)
         assert world.states()["MB-01-r1-plain"] == "passed"

@@ -1,5 +1,6 @@
 """``study preflight``, and what of it keeps ``study run`` from beginning."""
 
+import signal
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 from tests.cli.conftest import MakeWorld
 from tests.cli.terminal import on_a_terminal
 from tests.driver import ok, one_object
+from tests.processes import until
 from tests.study_driver import Account, reading, tell
-from tests.study_world import World
+from tests.study_world import BOUND_S, DONE, World
 
 pytestmark = pytest.mark.long
 
@@ -21,13 +23,18 @@ def looks(content: dict[str, Any]) -> dict[str, str]:
     return {look["name"]: look["found"] for look in content["looks"]}
 
 
+def used_up(world: World) -> None:
+    """Let the account hear that its seven-day window is used up."""
+    now = datetime.now(UTC).replace(microsecond=0)
+    tell(world.run, reading(now, seven=0.97, seven_in_s=HOUR, seen_at=now - timedelta(seconds=9)))
+
+
 @pytest.fixture
 def gated(make_world: MakeWorld) -> World:
     """A study of one trial, of an account whose seven-day window is used up."""
     world = make_world()
     world.one_arm()
-    now = datetime.now(UTC).replace(microsecond=0)
-    tell(world.run, reading(now, seven=0.97, seven_in_s=HOUR, seen_at=now - timedelta(seconds=9)))
+    used_up(world)
     return world.scheduled()
 
 
@@ -182,6 +189,62 @@ class TestRefused:
         assert (failed, come_back[:13]) == ("Failed: quota", "come back at ")
         said = gated.go("--accept", "quota")
         assert (said.code, said.content["reason"]) == (0, "DONE")
+
+    @pytest.mark.rule("E11", "R6.1")
+    def test_gated_meanwhile(self, make_world: MakeWorld) -> None:
+        """What was paid is judged, and nothing more begun: 75; what is done is done, whatever comes."""
+        world = make_world()
+        world.one_arm()
+        world.says("study", phase1_runs=2)
+        world.agent(world.held(), DONE)
+        going = world.scheduled().start()
+        world.waits_for("StreamTurned")
+        going.kill()
+        used_up(world)
+        world.go_on.touch()
+        said = world.go()
+        assert (said.code, said.content["reason"], said.content["done"]) == (75, "QUOTA", 1)
+        assert "seven_day utilization 0.970 >= 0.95" in said.content["detail"]
+        assert datetime.fromisoformat(said.content["retry_at"]) > datetime.now(UTC)
+        assert world.events("RunnerStarted")[-1]["preflight"]["quota"] == "fail"
+        assert world.trials() == ["MB-01-r1-plain"]
+        assert world.ask("run").content["failed"] == ["quota"]
+        assert world.go("--accept", "quota").content["reason"] == "DONE"
+        said = world.go()
+        assert (said.code, said.content["reason"]) == (0, "DONE")
+
+    @pytest.mark.rule("E11", "R6.1")
+    def test_the_cutoff_meanwhile(self, make_world: MakeWorld) -> None:
+        """An attempt that was begun before it is judged behind it."""
+        world = make_world(cutoff=(datetime.now(UTC) + timedelta(seconds=10)).isoformat())
+        world.one_arm()
+        world.agent(world.held())
+        going = world.scheduled().start()
+        world.waits_for("StreamTurned")
+        going.kill()
+        until(lambda: looks(world.ask("preflight").content)["cutoff"] == "fail", BOUND_S)
+        world.go_on.touch()
+        said = world.go()
+        assert (said.code, said.content["reason"], said.content["done"]) == (0, "DONE", 1)
+
+    @pytest.mark.rule("R2.6", "R6.1")
+    def test_a_wait_goes_on(self, make_world: MakeWorld) -> None:
+        """A run that waits for a window goes on waiting, though the account knows of its refusal."""
+        world = make_world()
+        world.one_arm()
+        world.agent({"steps": [{"reject": {"window": "five_hour", "resets_in_s": HOUR}}]})
+        going = world.scheduled().start()
+        world.waits_for("PauseBegun")
+        going.kill()
+        now = datetime.now(UTC).replace(microsecond=0)
+        tell(world.run, reading(now, five=1.0, five_in_s=HOUR, status="rejected", kind="five_hour"))
+        assert looks(world.ask("preflight").content)["quota"] == "fail"
+        going = world.start()
+        world.waits_for("RunnerStarted", 2)
+        going.signal(signal.SIGINT)
+        assert going.end().content["reason"] == "USER"
+        assert len(world.events("PauseBegun")) == 1
+        assert world.events("PauseEnded") == []
 
     @pytest.mark.rule("R7.1")
     def test_an_untrained_base(self, make_world: MakeWorld) -> None:

@@ -23,7 +23,7 @@ from forks_core.rules.outcome import Imposed
 from forks_events.trials import StopReason
 from forks_events.words import Reason, Status
 from tests.decider.world import START
-from tests.fates import LOST, OK, Told
+from tests.fates import LOST, OK, Told, fate
 from tests.projections.stepping import PLAIN, SKILL, failed, reads, reason_of, resumed, step
 from tests.studies import Shape, begun, concluded, ended, opened, tried
 
@@ -100,6 +100,45 @@ class TestTheOrderOfTheGates:
         failed(world, "crash")
         world.later(3600)
         assert reason_of(step(world)) is StopReason.TIME
+
+
+class TestClosed:
+    """A run that may begin nothing more sees to its end what goes on."""
+
+    CLOSED = Stop(reason=StopReason.QUOTA, detail="gated", retry_at=START)
+
+    @pytest.mark.rule("E11", "R6.1")
+    def test_what_goes_on_is_judged(self) -> None:
+        """Then it ends as it was closed: no other trial is begun, and none is tried again."""
+        for name, final in (("ok", True), ("crash", False)):
+            world = opened()
+            job = begun(world, PLAIN)
+            assert step(world, closed=self.CLOSED) == Watch()
+            ended(world, job, fate(name, world.now))
+            judge = Judge(trial_id=PLAIN, attempt=1, job=job)
+            assert step(world, closed=self.CLOSED) == judge
+            concluded(world, PLAIN)
+            assert (world.registry.trials[PLAIN].final is not None) is final
+            assert step(world, closed=self.CLOSED) == self.CLOSED
+
+    @pytest.mark.rule("R6.1")
+    def test_where_nothing_is_left(self) -> None:
+        """A study that is done is done."""
+        world = opened(Shape(arms=1))
+        tried(world, PLAIN)
+        assert step(world, closed=self.CLOSED) == Stop(reason=StopReason.DONE)
+
+    @pytest.mark.rule("R2.1", "R2.2", "R2.3", "R2.4", "R2.5")
+    @pytest.mark.parametrize("name", [name for name, gate in GATES.items() if gate.reason])
+    def test_the_gates_say_first_why(self, name: str) -> None:
+        """A gate that stops says why, whatever the run was closed for; no wait is begun."""
+        gate = GATES[name]
+        world = opened(Shape(plan=gate.plan))
+        tried(world, PLAIN)
+        reads(world, **gate.quota)
+        assert reason_of(step(world, closed=self.CLOSED, **gate.seen)) is gate.reason
+        reads(world, five_hour=1.0)
+        assert isinstance(step(world, closed=self.CLOSED, **gate.seen), Stop)
 
 
 class TestStopRequests:

@@ -6,6 +6,7 @@ from attrs import define, evolve
 
 from forks_core.decider.jobs import RequestKill
 from forks_core.decider.launching import Call
+from forks_core.errors import Refused
 from forks_core.projections.reaping import candidates
 from forks_core.projections.trials import call_of
 from forks_core.rules.attempts import infra_kind
@@ -46,6 +47,8 @@ class FakeField:
     def prepare(self, trial_id: str, attempt: int) -> tuple[Call, str]:
         """Make a working copy."""
         self.world.act("prepares")
+        if trial_id in self.world.broken:
+            raise Refused("the task's folder is gone", task=trial_id)
         self.world.calls += 1
         self.world.act("prepared")
         return a_call(self.world.calls), f"/study-forks/copies/{trial_id}/{attempt}"
@@ -65,13 +68,15 @@ class FakeField:
 
     def judge(
         self,
-        trial_id: str,  # noqa: ARG002 - the job tells
+        trial_id: str,
         attempt: int,  # noqa: ARG002 - the job tells
         job: str,
         unwanted: Callable[[], bool],
     ) -> tuple[Check | None, Text | None] | None:
         """Run the check, where it can say something."""
         self.world.act("judges")
+        if trial_id in self.world.unjudged:
+            raise Refused("the task's folder is gone", task=trial_id)
         assert self.live.registry.jobs[job].ended, "judged while it goes on"
         call = call_of(self.live.registry, job)
         if call is None or infra_kind(call) is not None:

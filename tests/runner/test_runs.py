@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from immutables import Map
 
+from forks_core.errors import Refused
 from forks_core.projections.pace import spent_usd
 from forks_core.reducer import fold
 from forks_core.rules.schedule import only
@@ -19,6 +20,7 @@ from forks_events.trials import (
     PauseEnded,
     RunnerStarted,
     StopReason,
+    StudyStopped,
     TrialBegun,
     Wait,
 )
@@ -36,7 +38,7 @@ from tests.runner.driving import (
     run_on,
     run_once,
 )
-from tests.runner.world import Blow
+from tests.runner.world import RESTS, Blow
 from tests.studies import Shape
 
 ONE = Shape(arms=1)
@@ -147,6 +149,64 @@ class TestWaits:
             run_on(world, Shape())
             assert world.trace[blow.after] == "rests"
             assert laws.took_s(world, PauseBegun, PauseEnded) == pytest.approx(60, abs=LOOK_S)
+
+
+class TestInTheWay:
+    """Something that is in the runner's own way ends the run, and loses nothing."""
+
+    @pytest.mark.rule("E11", "R6.1", "R6.5")
+    def test_what_goes_on_is_judged(self) -> None:
+        """The other pair's attempt is seen to its end and judged; then why is said, and raised."""
+        world = made(TWO_PAIRS, broken={"MB-01-r2-with-skill"})
+        with pytest.raises(Refused, match="the task's folder is gone"):
+            run_once(world, TWO_PAIRS)
+        (stopped,) = of(world, StudyStopped)
+        assert stopped.reason is StopReason.FAILED
+        assert (stopped.detail, stopped.retry_at) == ("the task's folder is gone", None)
+        assert [begun.trial_id for begun in of(world, TrialBegun)] == [PLAIN]
+        assert kinds(world) == [None]
+        assert all(job.ended for job in fold(world.log.events).jobs.values())
+        world.broken.clear()
+        assert [stop.reason for stop in run_on(world, TWO_PAIRS)] == [StopReason.DONE]
+        laws.hold(world, TWO_PAIRS)
+
+    @pytest.mark.rule("E11", "R6.1", "R6.5")
+    def test_what_cannot_be_judged(self) -> None:
+        """Of two that go on the first cannot be judged: the other ends before the run does."""
+        world = made(TWO_PAIRS, unjudged={PLAIN}, fates={"MB-01-r2-with-skill": ("timeout",)})
+        with pytest.raises(Refused, match="the task's folder is gone"):
+            run_once(world, TWO_PAIRS)
+        assert [stop.reason for stop in of(world, StudyStopped)] == [StopReason.FAILED]
+        assert len(of(world, TrialBegun)) == 2
+        assert all(job.ended for job in fold(world.log.events).jobs.values())
+        world.unjudged.clear()
+        assert [stop.reason for stop in run_on(world, TWO_PAIRS)] == [StopReason.DONE]
+        laws.hold(world, TWO_PAIRS)
+
+    @pytest.mark.rule("R2.1", "R6.5")
+    @pytest.mark.parametrize(
+        ("fields", "fates", "failed"),
+        [
+            ({"broken": {"MB-01-r2-with-skill"}}, {PLAIN: ("slow",)}, "prepares"),
+            ({"unjudged": {PLAIN}}, {"MB-01-r2-with-skill": ("slow",)}, "judges"),
+        ],
+    )
+    def test_asked_to_end_meanwhile(
+        self, fields: dict[str, set[str]], fates: dict[str, tuple[str, ...]], failed: str
+    ) -> None:
+        """Whoever asks twice while it sees out what goes on ends that, too."""
+        first = made(TWO_PAIRS, fates=fates, **fields)
+        with pytest.raises(Refused):
+            run_once(first, TWO_PAIRS)
+        last = max(at for at, act in enumerate(first.trace) if act == failed)
+        blows = [Blow(after=first.trace.index(RESTS, last), what="stop twice")]
+        world = made(TWO_PAIRS, fates=fates, blows=blows, **fields)
+        with pytest.raises(Refused):
+            run_once(world, TWO_PAIRS)
+        assert (world.hits, len(of(world, StudyStopped))) == ([RESTS], 1)
+        assert all(job.ended for job in fold(world.log.events).jobs.values())
+        assert laws.took_s(world, RunnerStarted, StudyStopped) < 60
+        assert laws.took_s(first, RunnerStarted, StudyStopped) > 120
 
 
 class TestSmoke:

@@ -74,6 +74,8 @@ class World:
         blows: What happens to the runner.
         free_gb: Free disk.
         check_s: How long a check takes.
+        broken: Trials whose working copy cannot be made.
+        unjudged: Trials whose work cannot be judged.
         kept: How long the log was, each time that the house was kept.
         struck: What has happened to it, and in ``hits`` what it was about then.
         trace: What the runner did so far.
@@ -91,6 +93,8 @@ class World:
     struck: list[Blow] = field(factory=list)
     hits: list[str] = field(factory=list)
     signals: int = 0
+    broken: set[str] = field(factory=set)
+    unjudged: set[str] = field(factory=set)
     kept: list[int] = field(factory=list)
     calls: int = 0
     rests: int = 0
