@@ -7,6 +7,7 @@ from attrs import evolve
 
 from forks_cli.answer import Exit
 from forks_cli.study_open import OpenStudy, must_be_as_scheduled
+from forks_cli.words import counted
 from forks_core.errors import Refused
 from forks_core.projections.quota import launch_gate_row
 from forks_core.system.agents import lend_agents
@@ -18,7 +19,7 @@ def look(opened: OpenStudy) -> Preflight:
     try:
         must_be_as_scheduled(opened)
     except Refused as error:
-        told = error.fields.get("fields") or error.fields.get("key") or ""
+        told = ", ".join(error.fields.get("fields") or ()) or error.fields.get("key") or ""
         detail = f"{error.message}: {told}"
         return _with(Look(name="study", found=Found.FAIL, detail=detail), _world(opened))
     return look_further(opened)
@@ -40,7 +41,8 @@ def _world(opened: OpenStudy) -> Preflight:
 
 
 def _as_scheduled(opened: OpenStudy) -> Look:
-    detail = f"as scheduled: {len(opened.plan.tasks)} tasks, {len(opened.plan.arms)} arms"
+    plan = opened.plan
+    detail = f"as scheduled: {counted(len(plan.tasks), 'task')}, {counted(len(plan.arms), 'arm')}"
     return Look(name="study", found=Found.PASS, detail=detail)
 
 

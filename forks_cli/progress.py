@@ -48,7 +48,7 @@ class Progress:
             f"{status['done']}/{status['trials']} trials",
             f"{status['blocks_complete']}/{status['blocks']} blocks",
             *([f"{going} going on"] if going else []),
-            f"${status['spent_usd']:.4f}",
+            f"{'~' * bool(status['costs_estimated'])}${status['spent_usd']:.4f}",
             *_windows(status["quota"]),
             *([f"{_hours(status['left_s'])} left"] if status["left_s"] else []),
         ]

@@ -33,7 +33,7 @@ from forks_core.projections.steps import (
     View,
     Watch,
 )
-from forks_core.projections.trials import open_trials, tried
+from forks_core.projections.trials import going_on, open_trials, tried
 from forks_core.registry import Created
 from forks_core.rules.schedule import Block
 from forks_core.transact import Live, transact
@@ -124,15 +124,10 @@ class Runner:
         try:
             self._go()
         except ForksError:
-            while jobs := self._going_on():
+            while jobs := going_on(self.live.refresh()):
                 at_once = self._stops() >= AT_ONCE
                 self.field.end(jobs) if at_once else self._watch(LOOK_S)
             self._do(failed)
-
-    def _going_on(self) -> tuple[str, ...]:
-        registry = self.live.refresh()
-        jobs = (trial.last.begun.job for trial in open_trials(registry))
-        return tuple(job for job in jobs if not registry.jobs[job].ended)
 
     def _stops(self) -> int:
         return self.field.stops() + self.live.registry.runner.stops

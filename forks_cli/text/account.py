@@ -6,6 +6,7 @@ from rich.text import Text
 
 from forks_cli.text import cells
 from forks_cli.text.layout import Column, Part, Row, rows
+from forks_cli.words import counted
 
 _STYLES = {"go": "green", "unknown": "yellow", "wait": "yellow", "stop": "red", "gated": "red"}
 _WINDOWS = (
@@ -63,7 +64,7 @@ def spend_page(content: Row, width: int) -> Iterator[Part]:
     more += f", and at least {cells.money(guess).plain} more by estimate" if guess else ""
     yield Text.assemble(
         (cells.money(content["usd"]).plain, "bold"),
-        f" by the account {content['account']} in {_calls(content['calls'])}{more}",
+        f" by the account {content['account']} in {counted(content['calls'], 'call')}{more}",
     )
     for name, columns in _TABLES.items():
         yield ""
@@ -75,10 +76,6 @@ def _sentence(gate: Row, until: str | None) -> Text:
         (gate["action"], _STYLES[gate["action"]]), ": ", cells.name(gate["reason"])
     )
     return Text.assemble(told, "; come back at ", cells.moment(until)) if until else told
-
-
-def _calls(count: int) -> str:
-    return "1 call" if count == 1 else f"{count:,} calls"
 
 
 def _share(value: float | None) -> Text:

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from forks_cli.text import cells
 from forks_cli.text.layout import INDENT, Column, Part, Row, pairs, rows
+from forks_cli.words import counted
 
 _SHOWN = 10
 _ARMS = (
@@ -30,7 +31,8 @@ def check_page(content: Row, width: int) -> Iterator[Part]:
     first, second = (content["trials_by_phase"][phase] for phase in ("1", "2"))
     yield Text.assemble(
         (content["id"], "bold"),
-        f": {content['trials']} trials in {content['blocks']} blocks"
+        f": {counted(content['trials'], 'trial')}"
+        f" in {counted(content['blocks'], 'block')}"
         f" ({first} in phase 1, {second} in phase 2)",
     )
     yield ""
@@ -87,7 +89,7 @@ def schedule_page(content: Row, width: int) -> Iterator[Part]:
     """The beginning of a schedule, and where the whole of it is."""
     trials = content["trials"]
     done = "is scheduled" if content["changed"] else "was scheduled before, as it stands"
-    yield Text.assemble((content["id"], "bold"), f" {done}: {len(trials)} trials")
+    yield Text.assemble((content["id"], "bold"), f" {done}: {counted(len(trials), 'trial')}")
     yield ""
     yield rows(_TRIALS, trials[:_SHOWN], width)
     if len(trials) > _SHOWN:

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from forks_cli.text import cells
 from forks_cli.text.layout import INDENT, Column, Part, Row, pairs, rows
+from forks_cli.words import counted
 
 _LETTERS = {
     "pending": ("·", "dim"),
@@ -91,10 +92,10 @@ def _stopped(content: Row) -> Iterator[Part]:
 def _far(content: Row) -> str:
     unknown = content["costs_unknown"]
     return (
-        f"{content['done']} of {content['trials']} trials, "
-        f"{content['blocks_complete']} of {content['blocks']} blocks, "
-        f"{cells.money(content['spent_usd']).plain}"
-        + (f" and {unknown} calls of unknown cost" if unknown else "")
+        f"{content['done']} of {counted(content['trials'], 'trial')}, "
+        f"{content['blocks_complete']} of {counted(content['blocks'], 'block')}, "
+        f"{'~' * bool(content['costs_estimated'])}{cells.money(content['spent_usd']).plain}"
+        + (f" and {counted(unknown, 'call')} of unknown cost" if unknown else "")
     )
 
 
@@ -136,10 +137,21 @@ def _going_on(content: Row) -> Iterator[tuple[str, Text]]:
         yield "runner", Text(f"pid {runner['pid']} on {runner['host']}", style="cyan")
     elif stopped:
         yield "stopped", Text.assemble(stopped["reason"], " at ", cells.moment(stopped["at"]))
+        yield "because", cells.name(stopped["detail"])
+        if stopped["retry_at"]:
+            yield "come back at", cells.moment(stopped["retry_at"])
     elif runner:
         yield "runner", Text("it died; forks study run goes on", style="bold red")
+    if content["running"] and content["stops_asked"]:
+        yield (
+            "asked to stop",
+            Text("after this attempt" if content["stops_asked"] == 1 else "at once"),
+        )
     if waits:
-        yield "waits for", Text.assemble(waits["for"], " until ", cells.moment(waits["until"]))
+        yield (
+            "waits for" if content["running"] else "was waiting for",
+            Text.assemble(waits["for"], " until ", cells.moment(waits["until"])),
+        )
     if content["left_s"]:
         yield "left", cells.seconds(content["left_s"])
     for name in ("five_hour", "seven_day"):
@@ -154,6 +166,8 @@ def stop_line(content: Row, _: int) -> Iterator[Part]:
     """Whether anybody was asked to stop, and when they will."""
     if not content["running"]:
         yield "Nothing is running: there is nothing to stop."
+        if jobs := ", ".join(content["going_on"]):
+            yield f"But {jobs} goes on: forks study run adopts it, forks kill ends it."
     elif content["at_once"]:
         yield "Asked again: ends at once."
     else:
@@ -163,9 +177,15 @@ def stop_line(content: Row, _: int) -> Iterator[Part]:
 def rows_page(content: Row, width: int) -> Iterator[Part]:
     """Every attempt, in short."""
     if not content["rows"]:
-        yield "No row counts yet." if content["complete"] else "Nothing was tried yet."
+        yield "No row counts yet." if content["complete"] else _nothing(content["open"])
         return
     yield rows(_ROWS, content["rows"], width)
+
+
+def _nothing(attempts: int) -> str:
+    if not attempts:
+        return "Nothing was tried yet."
+    return f"{counted(attempts, 'attempt')}, of which none is over and judged yet."
 
 
 def played_study(content: Row, width: int) -> Iterator[Part]:

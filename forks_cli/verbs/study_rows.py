@@ -8,6 +8,7 @@ from forks_cli.parser import add_study
 from forks_cli.study_open import open_scheduled
 from forks_core.projections.head import head_row
 from forks_core.projections.rows import attempt_rows
+from forks_core.projections.trials import open_trials
 from forks_core.system.attempt_texts import attempt_texts
 
 
@@ -34,4 +35,11 @@ def run(arguments: argparse.Namespace) -> Answer:
         ]
     if arguments.jsonl:
         return Answer(lines=rows)
-    return Answer({"rows": rows, "complete": arguments.complete, "head": head_row(run.live.head)})
+    return Answer(
+        {
+            "rows": rows,
+            "complete": arguments.complete,
+            "open": len(open_trials(run.registry)),
+            "head": head_row(run.live.head),
+        }
+    )

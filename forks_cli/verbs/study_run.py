@@ -1,6 +1,7 @@
 """``forks study run``: go through a study's trials; to go on, run it again."""
 
 import argparse
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from forks_core.projections.trials import final_rows, open_trials
 from forks_core.rules.schedule import Block, first_runs, only
 from forks_core.runner import Runner
 from forks_core.system.field import StudyField
+from forks_core.system.files import storage
 from forks_core.system.lock import locked
 from forks_core.system.preflight import GATES, QUOTA, Preflight
 from forks_core.system.prices import prices
@@ -56,8 +58,11 @@ def run(arguments: argparse.Namespace) -> Answer:
     opened = open_scheduled(arguments.file, "study run")
     prices()
     blocks = _blocks(arguments, opened)
+    lock = opened.run.folder.runner_lock
     try:
-        with locked(opened.run.folder.runner_lock, 0.0):
+        with contextlib.ExitStack() as held:
+            with storage(lock):
+                held.enter_context(locked(lock, 0.0))
             must_be_as_scheduled(opened)
             found = look_further(opened)
             _must_be_looked_at(arguments.accept, found)
@@ -66,7 +71,7 @@ def run(arguments: argparse.Namespace) -> Answer:
                 return _refused(found, arguments.accept)
             return _run(arguments, opened, blocks, found)
     except LogLocked as error:
-        if error.fields.get("lock") != str(opened.run.folder.runner_lock):
+        if error.fields.get("lock") != str(lock):
             raise
         raise Refused(
             "another runner goes through this study; wait for it, or forks study stop",
@@ -175,6 +180,7 @@ def _row(opened: OpenStudy, stopped: StudyStopped) -> dict[str, Any]:
         "blocks",
         "blocks_complete",
         "spent_usd",
+        "costs_estimated",
         "costs_unknown",
         "left_s",
     )

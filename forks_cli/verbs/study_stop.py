@@ -6,6 +6,7 @@ from forks_cli.answer import Answer
 from forks_cli.parser import add_study
 from forks_cli.study_open import open_scheduled
 from forks_core.decider.runner import RequestStop
+from forks_core.projections.trials import going_on
 from forks_core.transact import transact
 
 
@@ -22,6 +23,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     started = runner.started
     asked = lives and bool(transact(run.live, RequestStop(nth=runner.stops + 1)))
     stops = run.registry.runner.stops
+    orphans = [] if lives else going_on(run.registry)
     return Answer(
         {
             "ok": True,
@@ -29,5 +31,7 @@ def run(arguments: argparse.Namespace) -> Answer:
             "running": lives,
             "at_once": stops > 1,
             "runner": started.runner.pid if started and lives else None,
+            # Nobody goes through it, and yet these go on: they end by themselves, or by forks kill.
+            "going_on": list(orphans),
         }
     )

@@ -28,6 +28,7 @@ from forks_core.projections.steps import (
 from forks_core.projections.trials import (
     call_of,
     final_rows,
+    going_on,
     is_broken_off,
     kinds_so_far,
     open_trials,
@@ -99,11 +100,7 @@ class _Table:
         """End what goes on when a stop was asked for twice."""
         if self._stops < AT_ONCE:
             return None
-        jobs = tuple(
-            trial.last.begun.job
-            for trial in self._open
-            if not self._registry.jobs[trial.last.begun.job].ended
-        )
+        jobs = going_on(self._registry)
         return EndJobs(jobs=jobs) if jobs else Stop(reason=StopReason.USER)
 
     def starting(self) -> Step:
@@ -201,7 +198,7 @@ class _Table:
         # The quota was asked before: with too little of it, no trial begins in any phase.
         if not phase2_allowed(self._whole, rows, quota_ok=True):
             missing = pending((known for known in self._whole if known.phase == 1), rows)
-            detail = f"{len(missing)} trials, {missing[0].trial_id}"
+            detail = f"{len(missing)} left, {missing[0].trial_id} first"
             return Stop(reason=StopReason.INCOMPLETE_PHASE1, detail=detail)
         took = estimate_s(self._registry, self._whole, block)
         if not block_fits(self._plan.cutoff, self._view.now, took):

@@ -117,6 +117,12 @@ def open_trials(registry: Registry) -> tuple[Trial, ...]:
     )
 
 
+def going_on(registry: Registry) -> tuple[str, ...]:
+    """The jobs of attempts that go on, in order."""
+    jobs = (trial.last.begun.job for trial in open_trials(registry))
+    return tuple(job for job in jobs if not registry.jobs[job].ended)
+
+
 def is_open(trial: Trial | None) -> bool:
     """Whether an attempt of it goes on, or waits to be judged."""
     return trial is not None and trial.last.end is None

@@ -19,11 +19,10 @@ from forks_core.rules.schedule import seed
 from forks_core.system.calls import Request, prepare
 from forks_core.system.checker import run_check
 from forks_core.system.files import (
-    PRIVATE_FOLDER,
+    make_private,
     read_text,
     sha256,
     storage,
-    sync_folder,
     write_durably,
 )
 from forks_core.system.killer import kill
@@ -123,9 +122,7 @@ class StudyField:
         folder = self._run.folder
         copy = folder.working_copy(trial_id, attempt)
         with storage(folder.path):
-            kept = folder.kept(trial_id, attempt, "diff").parent
-            kept.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-            sync_folder(kept.parent)
+            make_private(folder.kept(trial_id, attempt, "diff").parent)
         diff = write_diff(self._source(task), copy, folder.kept(trial_id, attempt, "diff"))
         call = call_of(self._run.registry, job)
         if call is None or infra_kind(call) is not None:

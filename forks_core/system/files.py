@@ -25,6 +25,14 @@ def storage(path: Path) -> Iterator[None]:
         ) from error
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder and whatever is missing above it, for us alone."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        sync_folder(folder.parent)
+
+
 def sync_folder(folder: Path) -> None:
     """Make a directory's entries durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

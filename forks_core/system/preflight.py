@@ -131,6 +131,8 @@ def _client_looks(launches: Mapping[str, Launch]) -> Iterator[Look]:
 
 
 def _disk(run: OpenRun, plan: Plan) -> Look:
+    if not os.access(run.folder.path, os.W_OK):
+        return Look(name=DISK, found=Found.FAIL, detail="the state folder cannot be written")
     free = shutil.disk_usage(run.folder.path).free / _GB
     enough = free >= plan.min_free_gb
     detail = f"{free:.1f} GB free, {plan.min_free_gb:g} needed"

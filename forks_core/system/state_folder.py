@@ -5,7 +5,7 @@ from pathlib import Path
 from attrs import frozen
 
 from forks_core.rules.naming import note_name
-from forks_core.system.files import PRIVATE_FOLDER, sha256, storage, sync_folder, write_durably
+from forks_core.system.files import make_private, sha256, storage, write_durably
 
 _IGNORED = "raw/\ncache/\ncopies/\n*.lock\n"
 _NO_MCP = '{\n "mcpServers": {}\n}\n'
@@ -96,10 +96,7 @@ class StateFolder:
         """
         with storage(self.path):
             for name in ("", "briefs", "raw", "notes", "logs", "cache"):
-                folder = self.path / name
-                if not folder.is_dir():
-                    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-                    sync_folder(folder.parent)
+                make_private(self.path / name)
             for path, data in (
                 (self.path / ".gitignore", _IGNORED.encode()),
                 (self.mcp_config, _NO_MCP.encode()),
@@ -115,10 +112,7 @@ class StateFolder:
             StorageFailed: It cannot be made.
         """
         with storage(self.path):
-            copies = self.path / "copies"
-            if not copies.is_dir():
-                copies.mkdir(mode=PRIVATE_FOLDER)
-                sync_folder(self.path)
+            make_private(self.path / "copies")
 
     def keep_brief(self, prompt: bytes) -> str:
         """Store a prompt durably under its digest, and return that.

@@ -13,7 +13,13 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from forks_core.errors import Refused, StorageFailed
-from forks_core.system.files import PRIVATE_FILE, PRIVATE_FOLDER, storage, sync_folder
+from forks_core.system.files import (
+    PRIVATE_FILE,
+    PRIVATE_FOLDER,
+    make_private,
+    storage,
+    sync_folder,
+)
 from forks_core.system.staging import Staging, copy_leaf, is_leaf, is_near, listing
 from forks_events.jobs import Text
 
@@ -51,7 +57,7 @@ def make_copy(source: Path | None, target: Path) -> None:
     if os.path.lexists(target):
         return
     with storage(target), _reading(source):
-        target.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        make_private(target.parent)
         with _scratch(target.with_name(f".{target.name}.half")) as half:
             if source:
                 _fill(half, source)

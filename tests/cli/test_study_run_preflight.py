@@ -190,7 +190,7 @@ class TestRefused:
         said = gated.go("--accept", "quota")
         assert (said.code, said.content["reason"]) == (0, "DONE")
 
-    @pytest.mark.rule("E11", "R6.1")
+    @pytest.mark.rule("E11", "R6.1", "R7.2")
     def test_gated_meanwhile(self, make_world: MakeWorld) -> None:
         """What was paid is judged, and nothing more begun: 75; what is done is done, whatever comes."""
         world = make_world()

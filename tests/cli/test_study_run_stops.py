@@ -1,6 +1,7 @@
 """``study run`` and ``study stop``: ended by those who watch, or by a crash, it loses nothing."""
 
 import os
+import re
 import signal
 
 import pytest
@@ -79,6 +80,45 @@ class TestOnce:
         assert told() == "Asked again: ends at once."
         assert going.end().content["reason"] == "USER"
         assert told() == nothing
+
+
+class TestNobody:
+    """An agent goes on that nobody waits for: its runner is gone."""
+
+    @pytest.mark.rule("E11", "R2.1")
+    def test_who_goes_on(self, world: World) -> None:
+        """``stop`` names it, ``rows`` counts it, and ``status`` says that it will be adopted."""
+        going = world.start()
+        world.waits_for("StreamTurned")
+        going.kill()
+        told = ok(world.ask("stop"))
+        assert (told["running"], told["asked"], told["going_on"]) == (False, False, ["j0001"])
+
+        def shown(verb: str) -> str:
+            return on_a_terminal(world.run, *world.words(verb), columns=100).text
+
+        assert "j0001 goes on: forks study run adopts it, forks kill ends it." in shown("stop")
+        assert shown("rows").strip() == "1 attempt, of which none is over and judged yet."
+        assert "it died; forks study run goes on" in shown("status")
+        world.go_on.touch()
+        world.waits_for("JobEnded")
+        assert ok(world.ask("stop"))["going_on"] == []
+        assert world.go().content["reason"] == "DONE"
+
+    @pytest.mark.rule("R2.1", "R6.5")
+    def test_asked_to_stop(self, world: World) -> None:
+        """While it was asked to stop, and when it has, the status says so, and why."""
+        going = world.start()
+        world.waits_for("StreamTurned")
+        ok(world.ask("stop"))
+        words = world.words("status")
+        shown = on_a_terminal(world.run, *words, columns=100).text
+        assert re.search(r"^asked to stop +after this attempt$", shown, re.MULTILINE)
+        world.go_on.touch()
+        assert going.end().content["reason"] == "USER"
+        shown = on_a_terminal(world.run, *words, columns=100).text
+        assert re.search(r"^stopped +USER at ", shown, re.MULTILINE)
+        assert "asked to stop" not in shown
 
 
 class TestTwice:

@@ -41,7 +41,7 @@ class TestPhase2:
         tried(world, SKILL, fate("crash", world.now))
         part = only(blocks_of(world), arm="plain")
         assert step(world, part) == Stop(
-            reason=StopReason.INCOMPLETE_PHASE1, detail=f"1 trials, {SKILL}"
+            reason=StopReason.INCOMPLETE_PHASE1, detail=f"1 left, {SKILL} first"
         )
 
     @pytest.mark.rule("R6.2")
