@@ -10,8 +10,9 @@ from forks_cli.study_open import OpenStudy, must_be_as_scheduled
 from forks_cli.words import counted
 from forks_core.errors import Refused
 from forks_core.projections.quota import launch_gate_row
+from forks_core.rules.looks import PIN, QUOTA, Found, Look
 from forks_core.system.agents import lend_agents
-from forks_core.system.preflight import PIN, QUOTA, Found, Look, Preflight, preflight
+from forks_core.system.preflight import Preflight, preflight
 
 
 def look(opened: OpenStudy) -> Preflight:

@@ -154,6 +154,8 @@ def _task(key: str, task: TaskTable, opened: OpenRun) -> Task:
 def _prompt(key: str, name: str, folder: Path) -> FileDigest:
     with _at(key):
         text = read_text(Path(normalise(name, str(folder))), "prompt")
+        if not text.strip():
+            raise Refused("the prompt is empty: no client starts on nothing", prompt=name)
     return FileDigest(path=name, sha256=sha256(text.encode()))
 
 

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> Answer:
     refuse_launch_fields(arguments, "continue")
     opened = open_configured(arguments.run, "continue")
     path = Path(normalise(arguments.brief, working_directory()))
-    brief = read_text(path, "brief")
+    brief = read_text(path, "brief", piped=True)
     keep_house(opened)
     fork = check_continue(opened.registry, arguments.job)
     request = Request(brief=path, block=fork.spec.block, phase=fork.spec.phase)

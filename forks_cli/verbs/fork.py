@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         block=arguments.block,
         phase=parse_phase(arguments.phase),
     )
-    brief = read_text(request.brief, "brief")
+    brief = read_text(request.brief, "brief", piped=True)
     keep_house(opened)
     base = check_fork(opened.registry, arguments.base, force=arguments.force)
     check_block(opened.registry, arguments.block)

@@ -21,12 +21,13 @@ from forks_core.projections.head import head_row
 from forks_core.projections.steps import Stop
 from forks_core.projections.study_status import study_status
 from forks_core.projections.trials import final_rows, open_trials
+from forks_core.rules.looks import GATES, QUOTA
 from forks_core.rules.schedule import Block, first_runs, only
 from forks_core.runner import Runner
 from forks_core.system.field import StudyField
 from forks_core.system.files import storage
 from forks_core.system.lock import locked
-from forks_core.system.preflight import GATES, QUOTA, Preflight
+from forks_core.system.preflight import Preflight
 from forks_core.system.prices import prices
 from forks_core.system.processes import myself
 from forks_core.transact import transact

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> Answer:
         block=arguments.block,
         phase=parse_phase(arguments.phase),
     )
-    brief = read_text(request.brief, "brief")
+    brief = read_text(request.brief, "brief", piped=True)
     # A training that was abandoned must not block its name for good.
     keep_house(opened)
     check_train(opened.registry, arguments.base)

@@ -9,7 +9,7 @@ from forks_core.decider.run import configured_of, seen, settings_of
 from forks_core.errors import Refused
 from forks_core.projections.bases import base_status
 from forks_core.registry import Failed, Registry
-from forks_core.rules.naming import BASE_NAME
+from forks_core.rules.naming import BASE_NAME, JOB_ID
 from forks_events import Event
 from forks_events.bases import BaseCreated
 from forks_events.words import Kind
@@ -61,6 +61,9 @@ def check_train(registry: Registry, base: str) -> None:
     """Refuse a bad name, and one that a base has which did not fail."""
     if not BASE_NAME.fullmatch(base):
         raise Refused("bad base name: letters, digits and . _ - only", base=base)
+    if JOB_ID.fullmatch(base):
+        # Whoever asks for it by its name would be shown the job.
+        raise Refused("bad base name: it is the form of a job's id", base=base)
     known = registry.bases.get(base)
     if known and not isinstance(known.state, Failed):
         raise Refused("base exists", base=base, status=base_status(known))

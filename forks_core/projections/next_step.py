@@ -181,7 +181,10 @@ class _Table:
         # What goes on may spend all that it is allowed.
         going_on = len(self._open) * (plan.max_budget_usd or 0.0)
         if not budget_allows(spent + going_on, plan.max_budget_usd, plan.budget_cap_usd):
-            return Stop(reason=StopReason.BUDGET, detail=f"spent up to {spent:.6f} USD")
+            detail = (
+                f"{spent:.6f} USD of {plan.budget_cap_usd:g}, and {plan.max_budget_usd:g} a trial"
+            )
+            return Stop(reason=StopReason.BUDGET, detail=detail)
         if view.free_gb < plan.min_free_gb:
             return Stop(reason=StopReason.DISK, detail=f"{view.free_gb:.1f} GB free")
         if self._gate.action is Action.STOP:

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,21 +65,32 @@ def sha256(data: bytes) -> str:
 
 
 def file_sha256(path: Path) -> str | None:
-    """Hash a file, or None when it cannot be read."""
+    """Hash a file, or None when it cannot be read; only what ends can be hashed."""
     try:
+        if not path.is_file():
+            return None
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
 
 
-def read_text(path: Path, what: str) -> str:
+def read_text(path: Path, what: str, *, piped: bool = False) -> str:
     """Read a UTF-8 text that the caller named.
+
+    Args:
+        path: Where it is.
+        what: What it is called.
+        piped: Whether a pipe will do, which somebody writes into while we read.
 
     Raises:
         Refused: It cannot be read, or is no UTF-8; ``what`` is the field that names it.
     """
     try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+        # A device may never end, and a pipe that nobody writes into never begins.
+        if kind not in {stat.S_IFREG, stat.S_IFDIR} and not (piped and kind == stat.S_IFIFO):
+            raise Refused(f"cannot read {what}", **{what: str(path), "detail": "not a file"})
         return path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         detail = error.strerror if isinstance(error, OSError) else str(error)

@@ -5,53 +5,23 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from attrs import frozen
 
 from forks_core.registry import UNREAD
-from forks_core.rules.cutoff import past_cutoff
+from forks_core.rules.looks import DISK, Found, Look, pin_looks, plan_looks, quota_look
 from forks_core.rules.paths import normalise
-from forks_core.rules.pins import check_pins
-from forks_core.rules.quota import LaunchGate, Launching, launch_gate
+from forks_core.rules.quota import LaunchGate, launch_gate
 from forks_core.system import git
 from forks_core.system.account import open_account
 from forks_core.system.introduction import Introduction, introduce
 from forks_core.system.open_run import OpenRun
-from forks_events.codec import unstructure
 from forks_events.study import Plan, Task
 from forks_events.values import Launch
 
 _GB = 1e9
-QUOTA, CUTOFF, DISK, PIN = "quota", "cutoff", "disk", "pin:"
-GATES = frozenset({QUOTA, CUTOFF, DISK})
-"""What a run asks again before each attempt, by gates of its own."""
-
-
-class Found(Enum):
-    """What a look came to."""
-
-    PASS = "pass"  # noqa: S105 - a verdict, no password
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@frozen(kw_only=True)
-class Look:
-    """One thing that was looked at.
-
-    Args:
-        name: What; a failure is accepted by this name.
-        found: What it came to.
-        detail: A word more.
-    """
-
-    name: str
-    found: Found
-    detail: str
 
 
 @frozen(kw_only=True)
@@ -102,16 +72,12 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
         *_client_looks(launches),
         _disk(run, plan),
         _repository(run),
-        Look(
-            name=CUTOFF,
-            found=Found.FAIL if past_cutoff(plan.cutoff, now) else Found.PASS,
-            detail=_cutoff(plan, now),
-        ),
+        *plan_looks(plan, now),
         *_check_looks(run, plan),
         *_base_looks(run, plan),
         *(_arm_look(name, found, launches[name]) for name, found in arms.items()),
-        *_pin_looks(plan, observed(launches, told)),
-        _quota_look(gate),
+        *pin_looks(plan, observed(launches, told)),
+        quota_look(gate),
     )
     return Preflight(looks=looks, arms=told, gate=gate)
 
@@ -147,11 +113,6 @@ def _repository(run: OpenRun) -> Look:
     if status.strip():
         return Look(name="git", found=Found.WARN, detail="the study file is not committed")
     return Look(name="git", found=Found.PASS, detail=f"HEAD {git.head(folder)}")
-
-
-def _cutoff(plan: Plan, now: datetime) -> str:
-    told = str(unstructure(plan.cutoff) or "none")
-    return f"past: {told}" if past_cutoff(plan.cutoff, now) else told
 
 
 def _check_looks(run: OpenRun, plan: Plan) -> Iterator[Look]:
@@ -220,22 +181,3 @@ def observed(
 
 def _plain(value: Any) -> str:
     return ",".join(value) if isinstance(value, list) else str(value)
-
-
-def _pin_looks(plan: Plan, found: Mapping[str, str]) -> Iterator[Look]:
-    # A map has no order that could be told twice.
-    for pin in check_pins(dict(sorted(plan.pins.items())), found):
-        yield Look(
-            name=f"{PIN}{pin.name}",
-            found=Found.PASS if pin.matches else Found.FAIL,
-            detail=f"{pin.observed}" if pin.matches else f"{pin.observed}, not {pin.expected}",
-        )
-
-
-def _quota_look(gate: LaunchGate) -> Look:
-    found = {
-        Launching.GO: Found.PASS,
-        Launching.UNKNOWN: Found.WARN,
-        Launching.GATED: Found.FAIL,
-    }
-    return Look(name=QUOTA, found=found[gate.action], detail=gate.reason)

@@ -107,6 +107,11 @@ class TestMeaning:
         assert (said.code, said.content) == (0, study.check().content)
 
 
+def _piped(study: Study) -> None:
+    os.mkfifo(study.folder / "pipe")
+    study.says("task", 0, prompt="pipe")
+
+
 def _fifo(study: Study) -> None:
     os.mkfifo(study.workdir("MB-01") / "pipe")
 
@@ -133,6 +138,19 @@ TROUBLE: list[tuple[str, Change, str]] = [
     ("not a folder", lambda it: it.says("task", 1, workdir="tasks/MB-01.md"), "task[1].workdir"),
     ("not a folder", lambda it: it.says("task", 1, workdir="none"), "task[1].workdir"),
     ("cannot read the folder", _fifo, "task[1].workdir"),
+    ("cannot read prompt", lambda it: it.says("task", 0, prompt="/dev/zero"), "task[0].prompt"),
+    ("cannot read prompt", _piped, "task[0].prompt"),
+    (
+        "the prompt is empty",
+        lambda it: it.prompt("MB-01").write_text(" \n", encoding="utf-8"),
+        "task[",
+    ),
+    (
+        "cannot read append_system_prompt",
+        lambda it: it.says("arm", 1, append_system_prompt="/dev/zero"),
+        "arm[1].append_system_prompt",
+    ),
+    ("settings file", lambda it: it.says("launch", settings="/dev/zero"), "launch.settings"),
     ("own state", lambda it: it.says("task", 0, workdir="."), "task[0].workdir"),
     ("own state", lambda it: it.says("task", 0, workdir="tasks/../.."), "task[0].workdir"),
     (
@@ -186,6 +204,8 @@ class TestRefused:
         assert study.check().error == "cannot read study"
         study.path.unlink()
         assert study.check().error == "cannot read study"
+        os.mkfifo(study.path)
+        assert study.check().content["detail"] == "not a file"
         assert not study.state.exists()
 
     @pytest.mark.parametrize(

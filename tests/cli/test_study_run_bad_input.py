@@ -47,6 +47,15 @@ class TestChanged:
         world.go_on.touch()
         assert world.go().content["reason"] == "DONE"
 
+    def test_a_lock_that_cannot_be(self, world: World) -> None:
+        """What the state folder does not let us do is told as what it is."""
+        lock = world.state / "runner.lock"
+        lock.mkdir()
+        refused = world.ask("run")
+        assert refused.error == "cannot use the state folder: Is a directory"
+        assert (refused.code, refused.content["path"]) == (2, str(lock))
+        assert world.events("RunnerStarted") == []
+
     def test_a_folder_that_vanished(self, world: World) -> None:
         """Gone before, the run is refused; gone meanwhile, the attempt waits to be judged."""
         away = world.folder / "away"

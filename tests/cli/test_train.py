@@ -1,6 +1,9 @@
 """``train``: a base's session is trained once."""
 
+import os
+import threading
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -101,9 +104,9 @@ class TestNames:
         assert [(base["status"], base["train_job"]) for base in bases] == [("active", second)]
 
     @pytest.mark.rule("B15.2")
-    @pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "ä", "a\n", "$x", "a:b"])
+    @pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "ä", "a\n", "$x", "a:b", "j0001"])
     def test_bad(self, inited: Run, name: str) -> None:
-        """Letters, digits, underscore, dot and dash only."""
+        """Letters, digits, underscore, dot and dash only, and not the form of a job's id."""
         before = inited.snapshot()
         said = inited.ask("train", f"--base={name}", "--brief", inited.brief())
         assert said.error.startswith("bad base name")
@@ -135,6 +138,7 @@ class TestBadInput:
             (inited.folder / "gone.md", "No such file or directory"),
             (inited.folder, "Is a directory"),
             (latin, "invalid"),
+            ("/dev/zero", "not a file"),
         ):
             said = inited.ask("train", "--base", "b", "--brief", str(path))
             assert said.error == "cannot read brief"
@@ -142,6 +146,18 @@ class TestBadInput:
             assert detail in said.content["detail"]
         assert inited.ask("train", "--base", "b", "--brief", "").error == "empty path"
         assert inited.snapshot() == before
+
+    @pytest.mark.rule("B14.2")
+    def test_a_piped_brief(self, inited: Run) -> None:
+        """It may come out of a pipe, as from a command that the shell runs for it."""
+        pipe = inited.folder / "pipe"
+        os.mkfifo(pipe)
+        text = Path(inited.brief({"say": "read"})).read_text(encoding="utf-8")
+        writer = threading.Thread(target=pipe.write_text, args=(text,))
+        writer.start()
+        job = ok(inited.ask("train", "--base", "b", "--brief", str(pipe)))["job"]
+        writer.join()
+        assert inited.end_of(job)["status"] == "ok"
 
     @pytest.mark.rule("B15.1")
     def test_words(self, inited: Run) -> None:

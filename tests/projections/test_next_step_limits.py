@@ -49,7 +49,9 @@ class TestMoneyAndTime:
         plan: Map[str, Any] = Map(max_budget_usd=0.5, budget_cap_usd=0.505)
         world = opened(Shape(plan=plan))
         tried(world, PLAIN, fate("timeout", world.now))
-        assert step(world) == Stop(reason=StopReason.BUDGET, detail="spent up to 0.500000 USD")
+        assert step(world) == Stop(
+            reason=StopReason.BUDGET, detail="0.500000 USD of 0.505, and 0.5 a trial"
+        )
 
     @pytest.mark.rule("R2.3")
     def test_what_goes_on_may_spend_all(self) -> None:
