@@ -101,6 +101,14 @@ def seconds(value: float | None) -> Text:
     return Text(f"{minutes}m {rest:02}s" if minutes else f"{value:.1f}s")
 
 
+def retry(value: Row | None) -> Text:
+    """The retry that a client announced."""
+    if value is None:
+        return Text("")
+    why = "the network" if value["error_status"] is None else f"HTTP {value['error_status']}"
+    return Text(f"attempt {value['attempt']} after {why}", style="yellow")
+
+
 def flags(values: Sequence[str]) -> Text:
     """Flags, to be seen."""
     return Text(" ".join(values), style="yellow")

@@ -61,6 +61,7 @@ def _when(job: Row) -> Iterator[Pair]:
     yield "time", Text(f"{cells.moment(begun).plain}{until}, {took}")
     if job.get("last_event_s_ago") is not None:
         yield "last output", Text(f"{cells.seconds(job['last_event_s_ago']).plain} ago")
+    yield "retries", cells.retry(job.get("retrying"))
     yield "delivered", _time(job["delivered_at"])
 
 

@@ -75,7 +75,7 @@ def job_row(registry: Registry, job: Job, now: datetime, lost_after_s: float) ->
         "turns": end.turns if end else registry.streams.get(spec.job, SILENT).turns,
     }
     if end is None:
-        row |= live_row(registry, job, now)
+        row |= live_row(registry, job, now) | {"retrying": _retrying(registry, spec.job)}
     return {key: unstructure(value) for key, value in row.items()}
 
 
@@ -93,6 +93,14 @@ def live_row(registry: Registry, job: Job, now: datetime) -> Row:
         "last_event_s_ago": _seconds(last, now) if last else None,
         "turns": stream.turns,
     }
+
+
+def _retrying(registry: Registry, job: str) -> Row | None:
+    """The retry that its client announced last, until something follows; status None: the network."""
+    retried = registry.streams.get(job, SILENT).retried
+    if retried is None:
+        return None
+    return {"attempt": retried.attempt, "error_status": retried.error_status}
 
 
 def result(registry: Registry, job: Job, folder: str) -> Row:

@@ -45,7 +45,7 @@ class TestList:
         assert all(set(base) == BASE_ROW for base in content["bases"])
         first, _, row = content["jobs"]
         assert set(first) == JOB_ROW
-        assert set(row) == JOB_ROW | {"elapsed_s", "last_event_s_ago"}
+        assert set(row) == JOB_ROW | {"elapsed_s", "last_event_s_ago", "retrying"}
         assert (first["status"], first["turns"], first["mode"]) == ("ok", 1, None)
         assert (row["status"], row["turns"], row["ended_at"]) == ("running", 1, None)
         assert (row["mode"], row["block"]) == ("sequential", "block")

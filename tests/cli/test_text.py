@@ -403,6 +403,15 @@ class TestViews:
         text = desk.renders(["fork", "--run=r.md"], forked)
         assert text == "j8 forks b, which is cold\nwait for it: forks wait --run r.md j8\n"
 
+    @pytest.mark.parametrize(("status", "why"), [(529, "HTTP 529"), (None, "the network")])
+    def test_retries(self, told: Run, desk: Desk, status: int | None, why: str) -> None:
+        """A call that its client tries again and again is told of, where it would seem to rest."""
+        retrying = {"attempt": 3, "error_status": status}
+        content = ok(told.ask("show", FORK))
+        content["job"] |= {"status": "running", "retrying": retrying}
+        shown = desk.renders(["show"], content)
+        assert re.search(rf"^  retries +attempt 3 after {why}$", shown, re.MULTILINE)
+
     def test_a_wait(self, told: Run, desk: Desk) -> None:
         """What was delivered, what still runs, and the verdict last."""
         go = told.folder / "go"

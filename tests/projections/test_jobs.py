@@ -16,6 +16,7 @@ from forks_core.projections.jobs import (
 from forks_core.registry import Registry
 from forks_events import Event
 from forks_events.jobs import KillRequested
+from forks_events.stream import StreamRetried
 from forks_events.words import Cache, ErrorKind, Flag, Mode, Reason, Status
 from tests.projections.builders import (
     REGISTRIES,
@@ -59,7 +60,7 @@ ROW = {
     "settled_at",
     "turns",
 }
-LIVE = {"elapsed_s", "last_event_s_ago"}
+LIVE = {"elapsed_s", "last_event_s_ago", "retrying"}
 
 
 def row(*events: Event, now: float = 10) -> dict[str, Any]:
@@ -149,6 +150,16 @@ class TestRow:
         """Output that was no event counts too, as the last beat told it."""
         made = row(launched(), started(), turned("j0001", 5), beat("j0001", 19, output=18), now=20)
         assert made["last_event_s_ago"] == 2.0
+
+    def test_retrying(self) -> None:
+        """A client that tries a request again says so, until something follows."""
+        retried = StreamRetried(
+            at=at(6), job="j0001", seen_at=at(6), attempt=3, delay_ms=4000, error_status=529
+        )
+        life = (launched(), started(), turned("j0001", 5), retried)
+        assert row(*life)["retrying"] == {"attempt": 3, "error_status": 529}
+        assert row(*life[:3])["retrying"] is None
+        assert row(*life, turned("j0001", 7))["retrying"] is None
 
     @pytest.mark.rule("B25.9", "B25.10")
     def test_ended(self) -> None:
