@@ -16,11 +16,10 @@ from forks_cli.signals import Stops, heard
 from forks_cli.study_open import OpenStudy, must_be_as_scheduled, open_scheduled
 from forks_core.decider.runner import StartRunner
 from forks_core.errors import LogLocked, Refused
-from forks_core.projections.blocks import pending
 from forks_core.projections.head import head_row
 from forks_core.projections.steps import Stop
 from forks_core.projections.study_status import study_status
-from forks_core.projections.trials import final_rows, open_trials
+from forks_core.projections.trials import is_under_way
 from forks_core.rules.looks import GATES, QUOTA
 from forks_core.rules.schedule import Block, first_runs, only
 from forks_core.runner import Runner
@@ -68,7 +67,8 @@ def run(arguments: argparse.Namespace) -> Answer:
             found = look_further(opened)
             _must_be_looked_at(arguments.accept, found)
             failed = {one.name for one in found.failures(arguments.accept)}
-            if failed and not (failed <= GATES and _has_to_go_on(opened)):
+            goes_on = failed <= GATES and is_under_way(opened.run.registry, opened.blocks)
+            if failed and not goes_on:
                 return _refused(found, arguments.accept)
             return _run(arguments, opened, blocks, found)
     except LogLocked as error:
@@ -93,16 +93,6 @@ def _must_be_looked_at(accepted: Sequence[str], found: Preflight) -> None:
     names = dict.fromkeys(one.name for one in found.looks)
     if unknown := [name for name in accepted if name not in names]:
         raise Refused("nothing of that name was looked at", accept=unknown, names=list(names))
-
-
-def _has_to_go_on(opened: OpenStudy) -> bool:
-    """Whether the study is under way: what was paid is judged, and a wait ends, whatever the gates say.
-
-    Of a study that is done nothing is left that they could be in the way of.
-    """
-    registry = opened.run.registry
-    goes_on = open_trials(registry) or registry.runner.pause
-    return bool(goes_on) or not pending(opened.blocks, final_rows(registry))
 
 
 def _closed(opened: OpenStudy, found: Preflight, accepted: Sequence[str]) -> Stop | None:

@@ -6,10 +6,12 @@ from typing import Any
 from immutables import Map
 
 from forks_core.errors import Refused
+from forks_core.projections.blocks import pending
 from forks_core.registry import SILENT, Ended, Job, Registry
 from forks_core.registry.trials import Attempt, Trial
 from forks_core.rules.attempts import Call, verdict
 from forks_core.rules.naming import job_number
+from forks_core.rules.schedule import Block
 from forks_core.rules.study_file import SMOKE
 from forks_events.study import Entry, Plan, StudyScheduled, Task
 from forks_events.trials import AttemptConcluded, InfraKind
@@ -126,6 +128,19 @@ def going_on(registry: Registry) -> tuple[str, ...]:
 def is_open(trial: Trial | None) -> bool:
     """Whether an attempt of it goes on, or waits to be judged."""
     return trial is not None and trial.last.end is None
+
+
+def is_under_way(registry: Registry, blocks: Iterable[Block]) -> bool:
+    """Whether a study goes on, or is done: then no gate may keep it from being run again.
+
+    What was paid is judged, a wait goes on to its end, and what is done is said to be done.
+
+    Args:
+        registry: The state.
+        blocks: All blocks of the study.
+    """
+    goes_on = bool(open_trials(registry)) or registry.runner.pause is not None
+    return goes_on or not pending(blocks, final_rows(registry))
 
 
 def final_rows(registry: Registry) -> list[dict[str, Any]]:
