@@ -25,7 +25,7 @@ class Signs:
         api_error_status: HTTP status of the error that ended the turn, or None.
         terminal_reason: The client's own word for the end, or None.
         assistant_error: The ``error`` of the last line of the main thread, or None.
-        stop_reason: Why the model stopped, or None.
+        refused: Whether the model refused to answer.
         rejected: Whether a quota window was announced as exhausted just before.
         startup_failure: Whether the client named a reason for not starting.
     """
@@ -34,7 +34,7 @@ class Signs:
     api_error_status: int | None = None
     terminal_reason: str | None = None
     assistant_error: str | None = None
-    stop_reason: str | None = None
+    refused: bool = False
     rejected: bool = False
     startup_failure: bool = False
 
@@ -153,7 +153,7 @@ def _told(signs: Signs) -> set[ErrorKind]:
         _TERMINAL.get(signs.terminal_reason or ""),
         _SUBTYPE.get(signs.subtype or ""),
         ErrorKind.OVERLOADED if status is not None and 500 <= status < 600 else None,
-        ErrorKind.REFUSAL if signs.stop_reason == "refusal" else None,
+        ErrorKind.REFUSAL if signs.refused else None,
     }
     return {kind for kind in told if kind is not None}
 

@@ -15,6 +15,7 @@ from forks_events.values import Counters, Spent, Usage
 from forks_events.words import ErrorKind
 
 _UNNAMED = "unknown"
+_REFUSAL = "refusal"
 _WORDS_LENGTH = 20_000
 """An error says what it is about in its first so many characters."""
 
@@ -34,16 +35,19 @@ class Trouble:
         error: The ``error`` of the main thread's last line, or None.
         synthetic: Whether that line was the client's own banner, not the model's answer.
         rejection: The last exhausted window, until a response or a better window follows.
+        refused: Whether the model refused to answer, until it says something else.
     """
 
     error: str | None = None
     synthetic: bool = False
     rejection: Rejection | None = None
+    refused: bool = False
 
     def hear_assistant(self, line: Json, *, synthetic: bool) -> None:
         """Keep the error of a line of the main thread, or forget the last one."""
         self.error = fields.name(line, "error")
         self.synthetic = synthetic
+        self.refused = fields.child(line, "message").get("stop_reason") == _REFUSAL
 
     def hear_limit(self, reading: Reading) -> None:
         """Keep an exhausted window; running on paid credits beyond it is no rejection.
@@ -133,13 +137,15 @@ def _is_error(line: Json) -> bool:
 
 def _is_hidden_error(line: Json, trouble: Trouble) -> bool:
     # Called no error, and yet the turn ended on one, or on a refusal.
-    refused = line.get("stop_reason") == "refusal"
+    refused = line.get("stop_reason") == _REFUSAL or trouble.refused
     banner = trouble.synthetic and trouble.error is not None
     return refused or banner or (fields.count(line, "api_error_status") or 0) >= 400
 
 
 def _error_text(line: Json) -> str:
-    said = [*(fields.names(line, "errors") or []), fields.text(line, "result") or ""]
+    # Only what calls itself an error tells of one in its text; else that is an answer.
+    told = fields.text(line, "result") if line.get("is_error") is True else None
+    said = [*(fields.names(line, "errors") or []), told or ""]
     return "\n".join(part[:_WORDS_LENGTH] for part in said if part)[:_WORDS_LENGTH]
 
 
@@ -149,7 +155,7 @@ def _signs(line: Json, trouble: Trouble) -> Signs:
         api_error_status=fields.count(line, "api_error_status"),
         terminal_reason=fields.name(line, "terminal_reason"),
         assistant_error=trouble.error,
-        stop_reason=fields.name(line, "stop_reason"),
+        refused=line.get("stop_reason") == _REFUSAL or trouble.refused,
         rejected=trouble.rejection is not None,
         startup_failure=fields.name(line, "startup_failure_reason") is not None,
     )

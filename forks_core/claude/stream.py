@@ -144,6 +144,8 @@ class Parser:
                 yield from self._informational(line, seen_at)
             case "api_retry":
                 yield self._retry(line, seen_at)
+            case "model_refusal_no_fallback":
+                self._trouble.refused = True
             case "background_tasks_changed":
                 tasks = fields.items(line, "tasks")
                 self._background = tuple(fields.name(task, "task_type") for task in tasks)

@@ -10,17 +10,22 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE | re.MULTILINE)
 
 
+_WHOSE: Final = (
+    r"(?:\d+-(?:hour|day)|hourly|daily|weekly|monthly|session|usage|plan|rate|quota|account|spend(?:ing)?"
+    r"|requests?|opus|sonnet|haiku|fable|mythos|claude)"
+)
 MISSING: Final = _pattern(r"no (?:conversation|session) found")
-# "Context limit reached" and its like are no quota; and warnings ("You've used 90% of ...",
-# "You're close to ...") and the news that paid credits are used now are no limits hit.
+# Only limits of an account count: a context's, a memory's or a recursion's are no quota. Warnings
+# ("You've used 90% of ...", "You're close to ...") and the news that paid credits are used now are
+# no limits hit.
 LIMIT: Final = _pattern(
-    r"(?:hit|reached|exceeded) (?:your|its|their) [^.\n]{0,60}?limits?\b",
+    r"(?:hit|reached|exceeded) your [^.\n]{0,60}?limits?\b",
+    rf"(?:hit|reached|exceeded) (?:its|their) [^.\n]{{0,60}}?{_WHOSE} limits?\b",
     r"(?:hit|reached|exceeded) the (?:[^.\s]+ )?(?:\d+-hour|hourly|daily|weekly|monthly|session|usage|plan|opus|sonnet)"
     r" limits?\b",
     r"quota (?:was |has been |is )?(?:exceeded|exhausted|reached)\b",
-    r"(?<!context )(?<!token )(?<!tokens )(?<!turn )(?<!turns )(?<!length )(?<!size )"
-    r"(?<!output )(?<!budget )(?<!window )(?<!depth )(?<!retry )(?<!concurrency )"
-    r"\blimit (?:was |has been |is )?(?:reached|exceeded|hit)\b",
+    rf"\b{_WHOSE}[ -]limits? (?:was |has been |is )?(?:reached|exceeded|hit)\b",
+    r"^limit (?:reached|exceeded|hit)\b",
     r"out of (?:extra )?usage\b",
     r"out of (?:usage )?credits\b",
     r"rate[_ -]limit(?:ed|_error)?\b",

@@ -28,11 +28,11 @@ def evolve(readings: Readings, event: QuotaRead) -> Readings:
 def _rejected(
     before: Map[str, datetime | None], job: str, reading: Reading
 ) -> Map[str, datetime | None]:
-    """Keep what a job's latest reading says of a rejection; what overage pays for is none."""
+    """Keep a rejection that a job was told of, whatever follows; what overage pays for is none."""
     if reading.status == "rejected" and not reading.is_using_overage:
         named = reading.windows.get(reading.type or "")
         return before.set(job, reading.resets_at or (named.resets_at if named else None))
-    return before.delete(job) if job in before else before
+    return before
 
 
 def merge(quota: Quota, reading: Reading, seen_at: datetime | None, recorded_at: datetime) -> Quota:

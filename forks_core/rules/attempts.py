@@ -52,7 +52,7 @@ class Call:
     Args:
         end: How its job ended.
         stream: What its client said.
-        rejected: Whether a window was refused by the latest reading.
+        rejected: Whether a window was refused, whatever was told of it later.
         resets_at: When that window begins anew, or None.
     """
 

@@ -30,6 +30,14 @@ NO_LIMITS = [
     "Approaching usage limit · resets at 7pm",
     "You're now using usage credits · Your weekly limit resets 7am",
     "Something about limits in general",
+    "Error: memory limit exceeded",
+    "worker: memory limit reached",
+    "The process has exceeded its memory limit",
+    "Recursion limit reached",
+    "Time limit exceeded",
+    "Step limit reached",
+    "Cost limit reached ($0.50)",
+    "API Error: 400 image limit exceeded",
     "",
 ]
 WORDS = [
@@ -88,7 +96,7 @@ FIELDS = [
     (Signs(assistant_error="billing_error", api_error_status=403), E.BILLING),
     (Signs(assistant_error="model_not_found", api_error_status=404), E.MODEL),
     (Signs(assistant_error="unknown"), None),
-    (Signs(stop_reason="refusal"), E.REFUSAL),
+    (Signs(refused=True), E.REFUSAL),
     (Signs(startup_failure=True, api_error_status=401), E.STARTUP),
     (Signs(rejected=True, api_error_status=401), E.RATE_LIMIT),
 ]

@@ -21,6 +21,7 @@ from tests.claude.lines import (
     limit,
     result,
     says,
+    system,
     wire,
 )
 
@@ -211,6 +212,22 @@ class TestHiddenErrors:
     def test_refusal(self) -> None:
         """The model would not answer."""
         assert resulted(result(stop_reason="refusal")).error_kind is ErrorKind.REFUSAL
+
+    def test_a_refusal_that_the_result_does_not_tell(self) -> None:
+        """The last response's stop, or the client's word that nobody else answers, tells it, too."""
+        refuses = says("m1")
+        refuses["message"]["stop_reason"] = "refusal"
+        silent = system("model_refusal_no_fallback")
+        for lines in ((refuses,), (says("m1"), silent), (refuses, silent)):
+            assert resulted(*lines, result()).error_kind is ErrorKind.REFUSAL
+            # Who has said something else since has answered.
+            assert resulted(*lines, says("m2"), result()).error_kind is None
+
+    def test_an_answer_beside_a_budget(self) -> None:
+        """An error by its subtype alone has no error text: what it holds is an answer."""
+        told = {"subtype": "error_max_budget_usd", "is_error": False}
+        quoted = result(**told, result="It says: You've hit your session limit.")
+        assert resulted(quoted).error_kind is ErrorKind.BUDGET
 
     def test_status(self) -> None:
         """The status of the error is there."""

@@ -221,7 +221,7 @@ class TestFoundAfterwards:
 
 
 class TestRejected:
-    """Whether a job's latest reading was a rejection is known by job, and until when."""
+    """Whether a job was told of a rejection is known by job, and until when."""
 
     @pytest.mark.parametrize(
         ("told", "expected"),
@@ -239,10 +239,12 @@ class TestRejected:
         readings = evolve(Readings(), QuotaRead(at=NOON, job="j1", seen_at=NOON, reading=told))
         assert dict(readings.rejected) == expected
 
-    def test_over(self) -> None:
-        """A better reading of the same job ends it, and one of another job does not."""
+    @pytest.mark.rule("R3.1")
+    @pytest.mark.parametrize("status", ["allowed", "allowed_warning", None])
+    def test_whatever_follows(self, status: str | None) -> None:
+        """A better reading does not undo it: the attempt was refused; a later refusal ends later."""
         readings = Readings()
-        for job, status in (("j1", "rejected"), ("j2", "rejected"), ("j1", "allowed")):
-            told = QuotaRead(at=NOON, job=job, seen_at=NOON, reading=reading(status, resets=90))
-            readings = evolve(readings, told)
-        assert dict(readings.rejected) == {"j2": at(90)}
+        for told, seconds in (("rejected", 90), (status, 80), ("rejected", 70), (status, 60)):
+            read = reading(told, resets=seconds)
+            readings = evolve(readings, QuotaRead(at=NOON, job="j1", seen_at=NOON, reading=read))
+        assert dict(readings.rejected) == {"j1": at(70)}
