@@ -118,7 +118,7 @@ class Results:
 
 
 def _diagnose(line: Json, trouble: Trouble) -> tuple[ErrorKind | None, datetime | None]:
-    failed = _is_error(line)
+    failed = is_error(line)
     if not (failed or _is_hidden_error(line, trouble)):
         return None, None
     # The words of a good answer may be about limits and errors; they are never looked at.
@@ -130,7 +130,8 @@ def _diagnose(line: Json, trouble: Trouble) -> tuple[ErrorKind | None, datetime 
     return kind, announced or limit_ends(words)
 
 
-def _is_error(line: Json) -> bool:
+def is_error(line: Json) -> bool:
+    """Whether a result line calls itself an error."""
     # Some versions say ``is_error`` false beside a subtype that is nothing but an error.
     return line.get("is_error") is True or (fields.name(line, "subtype") or "").startswith("error")
 

@@ -31,7 +31,7 @@ from forks_events.stream import (
     StreamTurned,
 )
 
-PARSER = 2
+PARSER = 3
 """Version of what is derived from a line; it is recorded, since a log outlives its parser."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of an event whose line was read afterwards; the decision that records it knows better."""

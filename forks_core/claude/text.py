@@ -3,6 +3,7 @@
 from forks_core.claude import fields
 from forks_core.claude.fields import Json
 from forks_core.claude.framing import Framer
+from forks_core.claude.results import is_error
 
 
 def answer_text(raw: bytes) -> str | None:
@@ -32,6 +33,26 @@ def answer_text(raw: bytes) -> str | None:
                 pass
     found = answers or [text for uuid, text in said if uuid not in retracted]
     return found[-1] if found else None
+
+
+def error_text(raw: bytes) -> str | None:
+    """Find what the last result says of its error: its errors, its text, else what it is called.
+
+    Args:
+        raw: All that the client printed.
+
+    Returns:
+        The text; None when the last result is no error, or there is none.
+    """
+    framer = Framer()
+    lines = (fields.load(line) or {} for line in (*framer.feed(raw), *framer.close()))
+    last = next((obj for obj in reversed([*lines]) if obj.get("type") == "result"), None)
+    if last is None or not is_error(last):
+        return None
+    said = [*(fields.names(last, "errors") or [])]
+    if last.get("is_error") is True:
+        said.append(fields.text(last, "result") or "")
+    return "\n".join(filter(None, said)) or fields.name(last, "subtype")
 
 
 def _texts(line: Json) -> list[str]:

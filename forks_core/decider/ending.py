@@ -42,6 +42,7 @@ class End:
         head: HEAD of the working directory now, or None.
         note: Whether the fork's note is there.
         flags: Flags that the supervisor raised.
+        has_text: Whether an answer is to be found in the raw file.
         prices: What an unknown cost is estimated by, or None: it is not.
         lost_after_s: For a lost job, the silence that is required of it still.
     """
@@ -57,6 +58,7 @@ class End:
     head: str | None = None
     note: bool = False
     flags: tuple[Flag, ...] = ()
+    has_text: bool = True
     prices: PriceTable | None = None
     lost_after_s: float = Timings().lost_after_s
 
@@ -78,6 +80,7 @@ def end(command: End, registry: Registry, now: datetime) -> tuple[Event, ...]:
         stderr_kind=command.stderr_kind,
         imposed=command.imposed,
         kill=job.kill,
+        has_text=command.has_text,
     )
     ended = _ended(command, job, registry, reckoning, conclusion, now)
     left = tuple(

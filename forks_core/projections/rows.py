@@ -48,13 +48,15 @@ class Texts:
 
     Args:
         final_text: What the agent answered last, or None.
-        message: What the client says went wrong, or None.
+        error: What its result says of an error, or None.
+        message: What the client says went wrong, there or elsewhere, or None.
         check_message: What the check said last on standard error, or None.
         diagnostics: What the check said beside its verdict, or None.
         tool_calls: Tools that the agent called, or None when that is not known.
     """
 
     final_text: str | None = None
+    error: str | None = None
     message: str | None = None
     check_message: str | None = None
     diagnostics: Any = None
@@ -134,8 +136,9 @@ def _outcome(end: AttemptConcluded | AttemptAborted, texts: Texts, job: Job) -> 
         "infra_kind": infra,
         "message": message[:MESSAGE_LENGTH] if message else None,
         "resets_at": unstructure(end.resets_at),
-        "excluded": end.excluded,
-        "reason": f"infra_failure:{infra}" if end.excluded else None,
+        # Only final rows are judged by: of the others it says the same of each attempt.
+        "excluded": end.infra_kind is not None,
+        "reason": f"infra_failure:{infra}" if infra else None,
         "passed": end.passed,
         "score": end.check.score if end.check else None,
         "checks": unstructure(end.check.checks) if end.check else {},
@@ -156,7 +159,7 @@ def _message(end: AttemptConcluded, texts: Texts, job: Job) -> str | None:
     if end.infra_kind is not None:
         return texts.message
     if not end.evaluator_error:
-        return None
+        return texts.error
     return CHECK_LATE if end.check and end.check.timed_out else texts.check_message
 
 

@@ -15,7 +15,7 @@ from forks_events.codec import unstructure
 from forks_events.study import Plan
 
 QUOTA, CUTOFF, DISK, PIN = "quota", "cutoff", "disk", "pin:"
-GATES = frozenset({QUOTA, CUTOFF, DISK})
+GATES = frozenset({QUOTA, DISK})
 """What a run asks again before each attempt, by gates of its own."""
 
 
@@ -48,7 +48,8 @@ def plan_looks(plan: Plan, now: datetime) -> Iterator[Look]:
     told = str(unstructure(plan.cutoff) or "none")
     yield Look(
         name=CUTOFF,
-        found=Found.FAIL if is_past else Found.PASS,
+        # The run itself ends by it, and says so: TIME.
+        found=Found.WARN if is_past else Found.PASS,
         detail=f"past: {told}" if is_past else told,
     )
     yield from _budget_look(plan)

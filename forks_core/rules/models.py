@@ -15,5 +15,8 @@ def identity(model: str) -> str:
 
 
 def is_same_model(one: str, other: str) -> bool:
-    """Tell whether two ids name the same model."""
+    """Tell whether two ids name the same model; two dates are two models."""
+    dated = [_SNAPSHOT.search(model.removesuffix("[1m]")) for model in (one, other)]
+    if all(dated) and dated[0] and dated[1] and dated[0][0][1:] != dated[1][0][1:]:
+        return False
     return identity(one) == identity(other)

@@ -7,7 +7,7 @@ a. The model was refused, by an announcement, or by a good result that other mod
 b. There is no result: failed, by the exit code when it is not zero.
 c. The result is an error, by its flag, by its subtype or by what ended it: failed.
 d. The client exited with a code other than zero: failed.
-e. Nothing was answered, not one response and not one token: failed.
+e. Nothing was answered: not one response and not one token, or no text and no output: failed.
 f. It is ok.
 
 A recorded wish to kill it turns all but ok into killed. A client that had given its good result
@@ -23,7 +23,7 @@ from forks_core.rules.flags import is_error, once, reason_flags, stream_flags, t
 from forks_core.rules.models import is_same_model
 from forks_events.jobs import KillRequested
 from forks_events.stream import StreamResulted
-from forks_events.values import Usage
+from forks_events.values import NOTHING_SPENT, Usage
 from forks_events.words import ErrorKind, Flag, Reason, Status
 
 
@@ -90,6 +90,7 @@ def conclude(  # noqa: PLR0913 - a conclusion weighs all of it
     imposed: Imposed | None,
     kill: KillRequested | None,
     cost_usd: float | None = None,
+    has_text: bool = True,
 ) -> Conclusion:
     """Conclude a job.
 
@@ -103,6 +104,7 @@ def conclude(  # noqa: PLR0913 - a conclusion weighs all of it
         imposed: What a supervisor or reaper decided itself, or None.
         kill: The recorded wish to end it, or None.
         cost_usd: What this call alone cost, or None when that is unknown.
+        has_text: Whether an answer is to be found, in the result or before it.
     """
     flags = (imposed.flags if imposed else ()) + stream_flags(stream, session)
     if imposed is not None and imposed.status not in {None, Status.OK}:
@@ -114,7 +116,8 @@ def conclude(  # noqa: PLR0913 - a conclusion weighs all of it
         decided = _NO_WORK
     if decided.status is Status.OK:
         late = (Flag.KILLED_AFTER_RESULT,) if _is_ended_by(kill, exit_code) else ()
-        return evolve(decided, flags=once(flags + text_flags(stream) + late))
+        recovered = text_flags(stream) if has_text else ()
+        return evolve(decided, flags=once(flags + recovered + late))
     if kill is not None:
         return _killed(stream, kill, flags)
     return evolve(decided, flags=once(flags))
@@ -206,9 +209,17 @@ def _is_ended_by(kill: KillRequested | None, exit_code: int | None) -> bool:
 
 
 def _is_empty(stream: Stream, models_used: tuple[str, ...], cost_usd: float | None) -> bool:
-    counted = stream.result.usage if stream.result else Usage()
-    nothing = stream.seen_in_all == Usage() and counted == Usage()
-    return nothing and not stream.turns and not models_used and not cost_usd
+    counted, spent = Usage(), NOTHING_SPENT
+    if stream.result is not None:
+        counted, spent = stream.result.usage, stream.result.spent or NOTHING_SPENT
+    seen_nothing = stream.seen_in_all == Usage()
+    untold = not models_used and not cost_usd and counted == Usage()
+    if untold and seen_nothing and not stream.turns:
+        return True
+    # The prompt was read, and nothing came: a gateway's empty answer.
+    output = counted.output + sum(one.usage.output for one in spent.models.values())
+    said = stream.result is not None and bool(stream.result.text_bytes)
+    return not said and not output and (seen_nothing or not stream.turns)
 
 
 def _stderr_kind(stream: Stream, end: _Exit) -> ErrorKind | None:

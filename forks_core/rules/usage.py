@@ -20,6 +20,7 @@ from operator import add
 from attrs import evolve, frozen
 
 from forks_core.registry import Stream
+from forks_core.rules.flags import is_error
 from forks_core.rules.models import identity
 from forks_events.values import COLUMNS, NOTHING_SPENT, Spent, Usage, joined, total
 from forks_events.words import UsageBasis
@@ -65,7 +66,7 @@ def reckon(stream: Stream, before: Spent | None) -> Reckoning:
             None for a fresh session.
     """
     counted = _counted(stream)
-    if counted is None or (_is_zero(counted) and stream.seen_in_all.prompt):
+    if counted is None or (_is_zero(counted) and _is_untold(stream)):
         return _lower_bound(stream, before)
     basis = _basis(stream, counted, before)
     parent = before if before is not None and basis is UsageBasis.CARRIED else NOTHING_SPENT
@@ -78,6 +79,12 @@ def reckon(stream: Stream, before: Spent | None) -> Reckoning:
         carry=_carry(stream, before),
         mismatch=stream.seen_in_all.prompt > usage.prompt,
     )
+
+
+def _is_untold(stream: Stream) -> bool:
+    """Whether counters of zero say nothing: responses were seen, and then it crashed."""
+    crashed = stream.result is None or is_error(stream.result)
+    return crashed and stream.seen_in_all.prompt > 0
 
 
 def _counted(stream: Stream) -> Spent | None:

@@ -7,7 +7,7 @@ from forks_core.registry import Job
 from forks_core.rules.outcome import Imposed
 from forks_core.system.open_run import OpenRun
 from forks_core.system.prices import prices_at_hand
-from forks_core.system.raw import printed, stderr_flags
+from forks_core.system.raw import has_text, printed, stderr_flags
 
 
 def end_as_printed(run: OpenRun, job: Job, imposed: Imposed, **more: Any) -> End:
@@ -30,6 +30,7 @@ def end_as_printed(run: OpenRun, job: Job, imposed: Imposed, **more: Any) -> End
         imposed=imposed,
         note=run.has_note(job),
         flags=flags,
+        has_text=has_text(run.folder, job.spec.job, found.stream),
         prices=prices_at_hand(),
         **more,
     )

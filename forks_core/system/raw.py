@@ -7,6 +7,7 @@ from attrs import frozen
 
 from forks_core.claude.errors import classify_stderr, gave_work_up
 from forks_core.claude.stream import parse
+from forks_core.claude.text import answer_text
 from forks_core.reducer.stream import summed
 from forks_core.registry import Stream
 from forks_core.system.files import sync_folder
@@ -65,6 +66,14 @@ def stderr_tail(folder: StateFolder, job: str) -> str:
     path = folder.stderr(job)
     data = path.read_bytes() if path.exists() else b""
     return data[-_STDERR_TAIL:].decode(errors="replace")
+
+
+def has_text(folder: StateFolder, job: str, stream: Stream) -> bool:
+    """Whether an answer is to be found; all is read again only where the result does not hold it."""
+    if stream.result is None or stream.result.text_bytes:
+        return True
+    raw = folder.raw(job)
+    return raw.exists() and answer_text(raw.read_bytes()) is not None
 
 
 def stderr_flags(folder: StateFolder, job: str) -> tuple[Flag, ...]:

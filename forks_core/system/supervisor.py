@@ -27,7 +27,7 @@ from forks_core.system.listener import Listener
 from forks_core.system.open_run import OpenRun
 from forks_core.system.prices import prices_at_hand
 from forks_core.system.processes import myself, survivors
-from forks_core.system.raw import digest, stderr_flags, stderr_kind
+from forks_core.system.raw import digest, has_text, stderr_flags, stderr_kind
 from forks_core.system.supervised import Over, Supervised
 from forks_events.quota import QuotaRead
 from forks_events.words import Flag, Kind
@@ -221,6 +221,7 @@ class Supervisor:
             head=git.head(Path(mine.cwd)) if mine.spec.kind is Kind.TRAIN else None,
             note=self._run.has_note(mine.job),
             flags=(*self._flags, *stderr_flags(folder, self._name)),
+            has_text=has_text(folder, self._name, self._listener.stream),
             prices=prices_at_hand(),
         )
         mine.insist(command)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forks_core.claude.text import answer_text
+from forks_core.claude.text import answer_text, error_text
 from tests.claude.lines import (
     Line,
     answers,
@@ -134,3 +134,27 @@ class TestNoise:
 def is_(expected: str | None) -> Any:
     """Whether something is exactly this."""
     return lambda told: told == expected
+
+
+class TestError:
+    """What the last result says of its error, for whoever wants to read why."""
+
+    @pytest.mark.rule("R5.1")
+    @pytest.mark.parametrize(
+        ("lines", "expected"),
+        [
+            ([], None),
+            ([speaks("It broke.")], None),
+            ([result(result="The limit is 5.")], None),
+            ([failure("It broke")], "It broke"),
+            ([failure("It broke", errors=["First.", "Second."])], "First.\nSecond.\nIt broke"),
+            ([failure("", errors=["Only."])], "Only."),
+            ([failure("", subtype="error_max_turns", errors=[])], "error_max_turns"),
+            ([result(result="An answer.", subtype="error_max_budget_usd")], "error_max_budget_usd"),
+            ([failure("Gone"), result(result="Done.")], None),
+            ([result(result="Done."), failure("Gone")], "Gone"),
+        ],
+    )
+    def test_told(self, lines: list[Line], expected: str | None) -> None:
+        """Its errors, then its text where it is one, else what it is called; no answer's words."""
+        assert error_text(wire(*lines)) == expected

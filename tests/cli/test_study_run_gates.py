@@ -64,11 +64,10 @@ class TestStops:
 
     @pytest.mark.rule("R2.2", "R7.1")
     def test_cutoff_in_the_past(self, make: MakeWorld) -> None:
-        """The preflight fails on it; accepted, the run stops at once."""
+        """The preflight warns of it, and the run stops at once."""
         world = make(cutoff="2026-01-01").scheduled()
-        refused = world.ask("run")
-        assert (refused.code, refused.content["failed"]) == (2, ["cutoff"])
-        assert ended(world.ask("run", "--accept", "cutoff")) == (5, "TIME", 0)
+        assert ended(world.ask("run")) == (5, "TIME", 0)
+        assert world.events("RunnerStarted")[0]["preflight"]["cutoff"] == "warn"
         assert world.trials() == []
 
     @pytest.mark.rule("R2.3")
@@ -197,7 +196,7 @@ class TestWaits:
         assert planned_s - 2 < pause["planned_s"] <= planned_s
         (row,) = world.rows()
         assert between(row["ended_at"], pause["until"]) == pytest.approx(planned_s)
-        assert (row["infra_kind"], row["final"], row["excluded"]) == (kind, False, False)
+        assert (row["infra_kind"], row["final"], row["excluded"]) == (kind, False, True)
 
     @pytest.mark.rule("E8", "R3.5", "R5.1", "R9.1")
     def test_a_crash_is_tried_once_more(self, make: MakeWorld) -> None:

@@ -139,13 +139,13 @@ class TestRefused:
     @pytest.mark.rule("R7.1")
     def test_pins(self, make_world: MakeWorld) -> None:
         """What is not as it was pinned refuses with exit 7, unless it is accepted by name."""
-        world = make_world(cutoff="2026-01-01")
+        world = make_world(cutoff="2026-01-01", min_free_gb=1e6)
         world.has(pins={"client_version": "2.0.0", "no_such_thing": "1"})
         refused = world.scheduled().ask("run")
         (cutoff,) = (one for one in refused.content["looks"] if one["name"] == "cutoff")
         assert cutoff["detail"] == "past: 2026-01-01T00:00:00.000000+00:00"
         # Pins are told by their names, in one order.
-        failed = ["cutoff", "pin:client_version", "pin:no_such_thing"]
+        failed = ["disk", "pin:client_version", "pin:no_such_thing"]
         assert (refused.code, refused.content["failed"]) == (7, failed)
         assert refused.content["error"] == "the preflight failed"
         (detail,) = {
@@ -155,7 +155,7 @@ class TestRefused:
         }
         assert detail == "2.1.332, not 2.0.0"
         still = world.ask("run", "--accept", "pin:client_version", "pin:no_such_thing")
-        assert (still.code, still.content["failed"]) == (2, ["cutoff"])
+        assert (still.code, still.content["failed"]) == (2, ["disk"])
         assert world.events("RunnerStarted") == []
         said = world.ask("run", "--accept", *failed)
         assert (said.code, said.content["reason"]) == (5, "TIME")
@@ -222,7 +222,7 @@ class TestRefused:
         going = world.scheduled().start()
         world.waits_for("StreamTurned")
         going.kill()
-        until(lambda: looks(world.ask("preflight").content)["cutoff"] == "fail", BOUND_S)
+        until(lambda: looks(world.ask("preflight").content)["cutoff"] == "warn", BOUND_S)
         world.go_on.touch()
         said = world.go()
         assert (said.code, said.content["reason"], said.content["done"]) == (0, "DONE", 1)

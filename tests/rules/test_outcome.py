@@ -8,7 +8,7 @@ from attrs import evolve as change
 
 from forks_core.registry import SILENT
 from forks_core.rules.models import is_same_model
-from forks_events.words import ErrorKind, Reason, Status
+from forks_events.words import ErrorKind, Flag, Reason, Status
 from tests.claude.lines import (
     MODEL,
     failure,
@@ -58,6 +58,8 @@ class TestModelRefused:
             ("claude-opus-5-5", "claude-opus-5-5[1m]", True),
             ("claude-haiku-4-5", "claude-haiku-4-5-20251001", True),
             ("claude-haiku-4-5", "claude-haiku-4-5@20251001", True),
+            ("claude-haiku-4-5@20251001", "claude-haiku-4-5-20251001[1m]", True),
+            ("claude-haiku-4-5-20251001", "claude-haiku-4-5-20260101", False),
             ("claude-opus-4-5", "claude-opus-4", False),
             ("claude-opus-4-5", "claude-sonnet-4-5", False),
         ],
@@ -190,6 +192,17 @@ class TestExitCode:
             "1",
             ErrorKind.NETWORK,
         )
+
+
+class TestRecoveredText:
+    """A good result may come without its text."""
+
+    def test_flag(self) -> None:
+        """Where the text is found before it, that is flagged; where there is none, nothing is."""
+        heard = stream(init(), says(), result(result=""))
+        assert end(heard).flags == (Flag.RESULT_TEXT_RECOVERED,)
+        assert end(heard, has_text=False) == OK
+        assert end(stream(*GOOD)) == OK
 
 
 class TestNoWork:

@@ -42,6 +42,12 @@ class TestLowerBound:
         assert (told.usage, told.cost_usd, told.basis) == (Usage(input=50), None, None)
         assert told.carry == BASE
 
+    def test_told_to_be_nothing(self) -> None:
+        """A good result that says that it cost nothing says so: nothing is not unknown."""
+        for models in ({}, {MODEL: counted(0)}):
+            told = reckon(stream(init(), says("a", usage(50)), result(0.0, models)), None)
+            assert (told.cost_usd, told.basis) == (0.0, UsageBasis.FIRST)
+
     def test_nothing(self) -> None:
         """Where nothing was seen, nothing is known."""
         told = reckon(SILENT, None)
@@ -126,11 +132,12 @@ class TestLaws:
     def test_reachability(self) -> None:
         """Both bases are reached, and lower bounds."""
         for basis in (UsageBasis.FRESH, UsageBasis.CARRIED, None):
-            assert find(st.tuples(*self.GIVEN), partial(self.is_on, basis))
+            assert find(st.tuples(*self.GIVEN, st.booleans()), partial(self.is_on, basis))
 
     @staticmethod
-    def is_on(basis: UsageBasis | None, drawn: tuple[int, int, int, str]) -> bool:
-        """Tell whether such a call is reckoned on a basis."""
-        prompt, written, seen, version = drawn
-        heard = call(prompt / 1000, {MODEL: counted(prompt, written)}, seen, version=version)
+    def is_on(basis: UsageBasis | None, drawn: tuple[int, int, int, str, bool]) -> bool:
+        """Tell whether such a call is reckoned on a basis; one that crashed may be on none."""
+        prompt, written, seen, version, crashed = drawn
+        models = {MODEL: counted(prompt, written)}
+        heard = call(prompt / 1000, models, seen, version=version, is_error=crashed)
         return reckon(heard, BASE).basis is basis

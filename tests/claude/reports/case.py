@@ -84,6 +84,7 @@ def told(case: Case) -> dict[str, Any]:
         stderr_kind=classify_stderr(case.stderr),
         imposed=case.imposed,
         kill=case.kill,
+        has_text=answer_text(case.raw) is not None,
     )
     given_up = (Flag.KILLED_WORK,) if gave_work_up(case.stderr) else ()
     quota = UNREAD

@@ -180,7 +180,7 @@ CASES: tuple[Case, ...] = (
             (
                 "retracted alone",
                 (result(0.2, _BOTH, result=""),),
-                ("result_text_recovered",),
+                (),
                 None,
             ),
         )

@@ -194,6 +194,8 @@ CASES: tuple[Case, ...] = (
             ("without a cost", (init(), _EMPTY | {"total_cost_usd": None})),
             ("with counters at zero", (init(), _EMPTY | {"modelUsage": {MODEL: counted()}})),
             ("with words", (init(), _EMPTY | {"result": "(no content)"})),
+            ("the prompt was read", (init(), _EMPTY | {"usage": usage(120)})),
+            ("an empty response", (init(), says("m", usage(), content=[]), _EMPTY)),
         )
     ),
     Case(
