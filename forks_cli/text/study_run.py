@@ -147,6 +147,8 @@ def _going_on(content: Row) -> Iterator[tuple[str, Text]]:
             "asked to stop",
             Text("after this attempt" if content["stops_asked"] == 1 else "at once"),
         )
+    told = (f"{one['trial_id']} ({one['job']}, {one['state']})" for one in content["going_on"])
+    yield "goes on", cells.name(", ".join(told))
     if waits:
         yield (
             "waits for" if content["running"] else "was waiting for",

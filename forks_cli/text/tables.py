@@ -108,4 +108,4 @@ def _verdict(content: Row) -> str:
     running = ", ".join(row["job"] for row in content["running"])
     if not content["met"]:
         return f"The time is up; still running: {running}"
-    return f"Met; still running: {running}" if running else "Met: nothing is running."
+    return f"Met; still running: {running}" if running else "Met: nothing that is waited for runs."

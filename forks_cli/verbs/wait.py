@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what the verb takes."""
     add_run(parser)
     parser.add_argument("jobs", nargs="*", metavar="JOB", help="jobs to wait for")
-    parser.add_argument("--all", action="store_true", help="every job that is not settled")
+    parser.add_argument(
+        "--all", action="store_true", help="every job that is not settled, but trials"
+    )
     parser.add_argument("--any", action="store_true", help="until one of them is over")
     parser.add_argument(
         "--timeout", type=positive_int, default=540, metavar="S", help="seconds, at most"

@@ -128,6 +128,10 @@ class _Table:
         lanes: dict[int, list[Entry]] = {}
         for entry in self._pending(block):
             lanes.setdefault(entry.run_index, []).append(entry)
+        mine = {self._name(entry) for lane in lanes.values() for entry in lane}
+        if not mine.issuperset(trial.last.begun.trial_id for trial in self._open):
+            # What an earlier run of another part has begun goes on; nothing runs beside it.
+            return
         for run in sorted(lanes)[: self._plan.concurrency]:
             trial = self._trial(lanes[run][0])
             if trial is None or trial.last.end is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from forks_core.projections.blocks import block_status
 from forks_core.projections.pace import estimate_s, spent_usd, unknown_costs
 from forks_core.projections.quota import quota_row
-from forks_core.projections.trials import final_rows, study_of
+from forks_core.projections.trials import final_rows, open_trials, study_of
 from forks_core.registry import Registry
 from forks_core.registry.trials import Trial
 from forks_core.rules.schedule import Block
@@ -81,6 +81,15 @@ def study_status(registry: Registry, blocks: Sequence[Block], now: datetime) -> 
         "stops_asked": runner.stops,
         "stopped": unstructure(runner.stopped),
         "quota": quota_row(registry.readings.quota, now),
+        "going_on": [
+            {
+                "trial_id": trial.last.begun.trial_id,
+                "attempt": trial.last.begun.attempt,
+                "job": trial.last.begun.job,
+                "state": trial_state(registry, trial),
+            }
+            for trial in open_trials(registry)
+        ],
         "by_trial": trials,
     }
 

@@ -69,9 +69,9 @@ def is_broken_off(job: Job, call: Call) -> bool:
     That is so also when the killer himself was gone before he could say it, and the job was booked
     as lost. A client that had given its good result when it was ended did its work.
     """
-    if call.end.status is Status.KILLED:
-        return call.end.reason in {Reason.KILL, Reason.EXPIRE}
-    return call.end.status is Status.LOST and job.kill is not None and not call.stream.succeeded
+    killed = call.end.status is Status.KILLED and call.end.reason in {Reason.KILL, Reason.EXPIRE}
+    lost = call.end.status is Status.LOST and job.kill is not None
+    return (killed or lost) and not call.stream.succeeded
 
 
 def concluded(trial: Trial) -> Iterable[tuple[Attempt, AttemptConcluded]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from forks_core.registry import UNREAD
+from forks_core.registry import UNREAD, Active, Retired
 from forks_core.rules.looks import DISK, Found, Look, pin_looks, plan_looks, quota_look
 from forks_core.rules.paths import normalise
 from forks_core.rules.quota import LaunchGate, launch_gate
@@ -139,12 +139,15 @@ def _can_run(program: str, task: Task, folder: Path) -> bool:
 def _base_looks(run: OpenRun, plan: Plan) -> Iterator[Look]:
     for name in sorted({arm.base for arm in plan.arms if arm.base is not None}):
         base = run.registry.bases.get(name)
-        trained = base is not None and base.active is not None
-        yield Look(
-            name=f"base:{name}",
-            found=Found.PASS if trained else Found.FAIL,
-            detail="trained" if trained else "not trained; forks train --run takes the study file",
-        )
+        match base.state if base is not None else None:
+            case Active():
+                found, detail = Found.PASS, "trained"
+            case Retired():
+                found, detail = Found.FAIL, "retired: no trial can fork it any more"
+            case _:
+                found = Found.FAIL
+                detail = "not trained; forks train --run takes the study file"
+        yield Look(name=f"base:{name}", found=found, detail=detail)
 
 
 def _arm_look(name: str, found: Introduction, launch: Launch) -> Look:

@@ -369,7 +369,7 @@ class TestViews:
     def test_nothing_yet(self, inited: Run, desk: Desk) -> None:
         """A run without a job says so; a wait for nothing is met."""
         assert desk.shows(inited, "list").endswith("Nothing was trained yet.\n")
-        assert desk.shows(inited, "wait", "--all") == "Met: nothing is running.\n"
+        assert desk.shows(inited, "wait", "--all") == "Met: nothing that is waited for runs.\n"
         assert desk.shows(inited, "expire", "--all") == "There was nothing to retire.\n"
 
     def test_init(self, run: Run, desk: Desk) -> None:

@@ -228,3 +228,31 @@ class TestParts:
         found = step(world, second, smoke=True)
         assert found == Begin(trial_id="SMOKE-MB-01-r2-with-skill", attempt=1)
         assert isinstance(step(world, second), Stop)
+
+
+class TestBesideAnotherPart:
+    """A run of a part finds an attempt that an earlier run of another part has begun."""
+
+    @pytest.mark.rule("R6.1", "R6.4", "E11")
+    @pytest.mark.parametrize("concurrency", [1, 3])
+    @pytest.mark.parametrize("part", ["task", "arm", "smoke"])
+    def test_nothing_runs_beside_it(self, part: str, concurrency: int) -> None:
+        """It is waited for and judged; only then the part goes on, never two arms of a pair at once."""
+        plan: Map[str, Any] = Map(concurrency=concurrency)
+        world = opened(Shape(tasks=("MB-01", "MB-02"), phase1=2, plan=plan))
+        job = begun(world, PLAIN)
+        whole = blocks_of(world)
+        run = resumed(world, smoke=part == "smoke")
+        blocks = {
+            "task": only(whole, task="MB-02"),
+            "arm": only(whole, arm="with-skill"),
+            "smoke": whole,
+        }[part]
+        assert step(world, blocks, **run) == Watch()
+        ended(world, job, OK)
+        judge = Judge(trial_id=PLAIN, attempt=1, job=job)
+        assert step(world, blocks, **run) == judge
+        concluded(world, PLAIN)
+        found = step(world, blocks, **run)
+        assert isinstance(found, Begin)
+        assert found.trial_id != PLAIN

@@ -2,10 +2,13 @@
 
 import pytest
 
+from forks_core.decider.jobs import RequestKill
 from forks_core.decider.runner import BeginPause, EndPause
 from forks_core.projections.steps import Pause
-from forks_core.projections.trials import going_on, is_under_way
-from tests.fates import OK, fate
+from forks_core.projections.trials import call_of, going_on, is_broken_off, is_under_way
+from forks_core.rules.outcome import Imposed
+from forks_events.words import Reason, Status
+from tests.fates import OK, Told, fate
 from tests.projections.stepping import PLAIN, SKILL, step
 from tests.studies import Shape, begun, blocks_of, concluded, ended, opened, tried
 
@@ -51,3 +54,19 @@ class TestUnderWay:
         assert not is_under_way(world.registry, blocks_of(world))
         tried(world, SKILL, fate("wrong", world.now))
         assert is_under_way(world.registry, blocks_of(world))
+
+
+@pytest.mark.rule("E11", "R2.1")
+@pytest.mark.parametrize("status", [Status.KILLED, Status.LOST])
+@pytest.mark.parametrize("good", [True, False])
+def test_broken_off(status: Status, *, good: bool) -> None:
+    """A client that had given its good result when it was killed did its work, whoever booked it."""
+    world = opened(Shape(arms=1))
+    job = begun(world, PLAIN)
+    world.do(RequestKill(job=job, reason=Reason.KILL))
+    reason = Reason.KILL if status is Status.KILLED else Reason.SUPERVISOR_DEAD
+    lines = OK.lines if good else OK.lines[:-1]
+    ended(world, job, Told(lines=lines, imposed=Imposed(status=status, reason=reason)))
+    call = call_of(world.registry, job)
+    assert call is not None
+    assert is_broken_off(world.registry.jobs[job], call) is not good
