@@ -16,6 +16,7 @@ from forks_core.projections.trials import call_of, scheduled, task_of
 from forks_core.rules.attempts import infra_kind
 from forks_core.rules.paths import normalise
 from forks_core.rules.schedule import seed
+from forks_core.system.as_left import all_kept, beside, keep_as_left, let_go, put_back
 from forks_core.system.calls import Request, prepare
 from forks_core.system.checker import run_check
 from forks_core.system.files import (
@@ -61,7 +62,19 @@ class StudyField:
         self._folder = Path(run.path).parent
         self.stops = stops
         self.show = show
-        self.keep_house = keep
+        self._keep = keep
+        # What an earlier run has kept, and perhaps was not there any more to let go.
+        self._kept = set(all_kept(run.folder.path / "copies"))
+
+    def keep_house(self) -> None:
+        """Book what is lost, tell the account, and let go what was kept for a verdict."""
+        self._keep()
+        trials = self._run.registry.trials
+        for trial_id, attempt in [*self._kept]:
+            trial = trials.get(trial_id)
+            if trial is None or trial.attempts[attempt - 1].end is not None:
+                let_go(self._run.folder.working_copy(trial_id, attempt))
+                self._kept.discard((trial_id, attempt))
 
     def free_gb(self) -> float:
         """Tell the free disk, in GB."""
@@ -123,10 +136,18 @@ class StudyField:
         copy = folder.working_copy(trial_id, attempt)
         with storage(folder.path):
             make_private(folder.kept(trial_id, attempt, "diff").parent)
+        marker = self._run.marker(f"{trial_id}/a{attempt}/check")
+        if beside(copy).is_dir():
+            # A check of it was interrupted, and may go on: it must not work on what is put back.
+            self._run.processes.end([], marker)
+            put_back(copy)
         diff = write_diff(self._source(task), copy, folder.kept(trial_id, attempt, "diff"))
         call = call_of(self._run.registry, job)
         if call is None or infra_kind(call) is not None:
             return None, diff
+        self._kept.add((trial_id, attempt))
+        if not beside(copy).is_dir():
+            keep_as_left(copy)
         told = folder.kept(trial_id, attempt, "result.json")
         with storage(told):
             write_durably(told, json.dumps(self._told(trial_id, attempt, job)).encode() + b"\n")
@@ -142,7 +163,7 @@ class StudyField:
             output=folder.kept(trial_id, attempt, "check.out"),
             errors=folder.kept(trial_id, attempt, "check.err"),
             processes=self._run.processes,
-            marker=self._run.marker(f"{trial_id}/a{attempt}/check"),
+            marker=marker,
             unwanted=unwanted,
         )
         if found.exit_code is None and not found.timed_out and unwanted():

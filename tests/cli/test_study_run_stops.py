@@ -82,6 +82,38 @@ class TestOnce:
         assert told() == nothing
 
 
+class TestInTheCheck:
+    """A check that was interrupted is made anew on what the agent left."""
+
+    @pytest.mark.rule("E11", "R4.1", "R6.1")
+    @pytest.mark.parametrize("how", ["asked twice", "killed"])
+    def test_as_if_nothing_had_happened(self, make_world: MakeWorld, how: str) -> None:
+        """The diff holds the agent's work alone, and a check that allows no second run passes."""
+        world = make_world()
+        world.one_arm()
+        waits = f"until test -e {world.go_on}; do sleep 0.05; done"
+        world.judges("sh", "-c", f"test ! -e made && echo x > made && {waits}")
+        world.agent({"steps": [{"tool": "echo agent > agent.txt"}, {"say": "done"}]})
+        going = world.scheduled().start()
+        made = world.state / "copies" / FIRST / "a1" / "made"
+        until(made.exists, BOUND_S)
+        if how == "killed":
+            going.kill()
+        else:
+            assert ok(world.ask("stop"))["asked"] is True
+            assert ok(world.ask("stop"))["at_once"] is True
+            assert going.end().content["reason"] == "USER"
+        world.go_on.touch()
+        assert world.go().content["reason"] == "DONE"
+        (row,) = world.rows()
+        assert (row["passed"], row["attempt"], row["check_exit_code"]) == (True, 1, 0)
+        diff = (world.state / "trials" / FIRST / "a1.diff").read_text(encoding="utf-8")
+        assert "agent.txt" in diff
+        assert "made" not in diff
+        # Nothing is kept any more for another verdict.
+        assert {path.name for path in made.parent.parent.iterdir()} == {"a1"}
+
+
 class TestNobody:
     """An agent goes on that nobody waits for: its runner is gone."""
 
