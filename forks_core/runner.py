@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol, assert_never
 
-from attrs import define
+from attrs import asdict, define
 from immutables import Map
 
 from forks_core.decider import Command
@@ -66,6 +66,9 @@ class Field(Protocol):
         self, trial_id: str, attempt: int, job: str, unwanted: Callable[[], bool]
     ) -> tuple[Check | None, Text | None] | None:
         """Keep what changed in the working copy and run the check; None: it was unwanted."""
+
+    def keep_diff(self, trial_id: str, attempt: int) -> Text | None:
+        """Keep what changed in the working copy of an attempt that was broken off."""
 
     def end(self, jobs: Sequence[str]) -> None:
         """End jobs and all that belongs to them."""
@@ -160,26 +163,20 @@ class Runner:
             case Judge():
                 self._judge(step)
             case Abort():
-                self._say(AbortAttempt(trial_id=step.trial_id, attempt=step.attempt))
+                diff = self.field.keep_diff(step.trial_id, step.attempt)
+                self._say(AbortAttempt(**asdict(step), diff=diff))
             case EndJobs():
                 self.field.end(step.jobs)
             case Begin():
                 self._begin(step)
             case Pause():
-                self._say(
-                    BeginPause(
-                        wait=step.wait,
-                        until=step.until,
-                        trial_id=step.trial_id,
-                        attempt=step.attempt,
-                    )
-                )
+                self._say(BeginPause(**asdict(step)))
             case Rest():
                 self._rest(step.until)
             case Watch():
                 self._watch(LOOK_S)
             case Stop():
-                self._say(StopStudy(reason=step.reason, detail=step.detail, retry_at=step.retry_at))
+                self._say(StopStudy(**asdict(step)))
             case _:
                 assert_never(step)
 

@@ -22,7 +22,7 @@ from tests.golden.make import make
 GOLDEN = (Path(__file__).parent / "golden" / "v1.jsonl").read_bytes()
 HEAD = Head(
     seq=78,
-    hash="b4c7a84d64f51327aba0961267c6ce41bf5bd32de9d7824abfecad1c9109f73f",
+    hash="1d97f7f77e4936ba3e1b575dc76379d2b1e654d2de53cbd056e04c8f47ffbddd",
 )
 SCAN = scan(GOLDEN)
 EVENTS, UNKNOWN = known_events(SCAN.envelopes)

@@ -140,11 +140,19 @@ class AttemptConcluded:
 
 @frozen(kw_only=True)
 class AttemptAborted:
-    """An attempt was broken off by whoever runs the study: the trial stays pending."""
+    """An attempt was broken off by whoever runs the study: the trial stays pending.
+
+    Args:
+        at: When that was recorded.
+        trial_id: The trial.
+        attempt: The attempt.
+        diff: What it had changed in its working copy by then, or None: nothing, or nobody knows.
+    """
 
     at: datetime
     trial_id: str
     attempt: int
+    diff: Text | None
 
 
 @frozen(kw_only=True)

@@ -159,10 +159,11 @@ def _goes_on(trial: Trial, attempt: int) -> bool:
 
 @frozen(kw_only=True)
 class AbortAttempt:
-    """Whoever runs the study has broken the attempt off."""
+    """Whoever runs the study has broken the attempt off; ``diff`` is what it had changed by then."""
 
     trial_id: str
     attempt: int
+    diff: Text | None = None
 
 
 def abort_attempt(command: AbortAttempt, registry: Registry, now: datetime) -> tuple[Event, ...]:
@@ -170,7 +171,11 @@ def abort_attempt(command: AbortAttempt, registry: Registry, now: datetime) -> t
     trial = registry.trials.get(command.trial_id)
     if trial is None or not _goes_on(trial, command.attempt):
         return ()
-    return (AttemptAborted(at=now, trial_id=command.trial_id, attempt=command.attempt),)
+    return (
+        AttemptAborted(
+            at=now, trial_id=command.trial_id, attempt=command.attempt, diff=command.diff
+        ),
+    )
 
 
 def known_quota(registry: Registry, now: datetime) -> Map[str, float]:

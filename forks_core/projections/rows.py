@@ -127,6 +127,8 @@ def _settings(job: Job, launch: Launch) -> Row:
 def _outcome(end: AttemptConcluded | AttemptAborted, texts: Texts, job: Job) -> Row:
     if isinstance(end, AttemptAborted):
         told = {"final": False, "status": ABORTED, "excluded": False, "passed": False}
+        reason = job.state.end.reason if isinstance(job.state, Ended) else None
+        told |= {"message": reason and f"ended by {reason.value}", "diff": unstructure(end.diff)}
         return dict.fromkeys(OUTCOME) | told
     infra = unstructure(end.infra_kind)
     message = _message(end, texts, job)

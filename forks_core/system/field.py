@@ -134,14 +134,12 @@ class StudyField:
         task = task_of(plan, entry)
         folder = self._run.folder
         copy = folder.working_copy(trial_id, attempt)
-        with storage(folder.path):
-            make_private(folder.kept(trial_id, attempt, "diff").parent)
         marker = self._run.marker(f"{trial_id}/a{attempt}/check")
         if beside(copy).is_dir():
             # A check of it was interrupted, and may go on: it must not work on what is put back.
             self._run.processes.end([], marker)
             put_back(copy)
-        diff = write_diff(self._source(task), copy, folder.kept(trial_id, attempt, "diff"))
+        diff = self._write_diff(task, trial_id, attempt)
         call = call_of(self._run.registry, job)
         if call is None or infra_kind(call) is not None:
             return None, diff
@@ -177,6 +175,20 @@ class StudyField:
             wall_s=round(found.wall_s, 3),
         )
         return check, diff
+
+    def keep_diff(self, trial_id: str, attempt: int) -> Text | None:
+        """Keep what changed in the working copy of an attempt that was broken off."""
+        if not self._run.folder.working_copy(trial_id, attempt).is_dir():
+            return None
+        plan, entry, _ = scheduled(self._run.registry, trial_id)
+        return self._write_diff(task_of(plan, entry), trial_id, attempt)
+
+    def _write_diff(self, task: Task, trial_id: str, attempt: int) -> Text | None:
+        folder = self._run.folder
+        target = folder.kept(trial_id, attempt, "diff")
+        with storage(folder.path):
+            make_private(target.parent)
+        return write_diff(self._source(task), folder.working_copy(trial_id, attempt), target)
 
     def _told(self, trial_id: str, attempt: int, job: str) -> dict[str, Any]:
         """What a check is told of the attempt: its result, and what the agent answered."""

@@ -1,5 +1,6 @@
 """``study run`` and ``study stop``: ended by those who watch, or by a crash, it loses nothing."""
 
+import hashlib
 import os
 import re
 import signal
@@ -182,6 +183,25 @@ class TestTwice:
             assert world.go().content["reason"] == "DONE"
             assert world.trials() == [FIRST, FIRST, SECOND]
             assert world.rows("--complete") == world.rows()[1:]
+
+    @pytest.mark.rule("E8", "R5.1")
+    def test_what_it_had_done(self, make_world: MakeWorld) -> None:
+        """What an attempt had changed when it was broken off is kept, and who ended it is told."""
+        world = make_world()
+        world.one_arm()
+        held = world.held()
+        held["steps"].insert(0, {"tool": "echo agent > agent.txt"})
+        world.agent(held)
+        going = world.scheduled().start()
+        until((world.state / "copies" / FIRST / "a1" / "agent.txt").exists, BOUND_S)
+        ok(world.ask("stop"))
+        ok(world.ask("stop"))
+        assert going.end().content["reason"] == "USER"
+        (row,) = world.rows()
+        assert (row["status"], row["message"]) == ("aborted", "ended by kill")
+        kept = (world.state / "trials" / FIRST / "a1.diff").read_bytes()
+        assert b"agent.txt" in kept
+        assert row["diff"] == {"sha256": hashlib.sha256(kept).hexdigest(), "bytes": len(kept)}
 
     @pytest.mark.rule("R2.1", "R4.1")
     def test_while_it_is_judged(self, make_world: MakeWorld) -> None:

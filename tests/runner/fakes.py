@@ -88,6 +88,10 @@ class FakeField:
         self.world.act("judged")
         return evolve(PASSED, exit_code=self.world.going[job].told.check), None
 
+    def keep_diff(self, trial_id: str, attempt: int) -> Text | None:  # noqa: ARG002 - made up
+        """Keep nothing."""
+        return None
+
     def end(self, jobs: Sequence[str]) -> None:
         """End jobs: the intent, the effect, the fact."""
         for job in jobs:
