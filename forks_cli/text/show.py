@@ -20,10 +20,9 @@ def show_page(content: Row, width: int) -> Iterable[Part]:
 def _job_page(content: Row, width: int) -> Iterator[Part]:
     job = content["job"]
     result: Row = content["result"] or {}
-    kind = f"{job['kind']} of" if job["kind"] != "train" else "training of"
-    yield Text.assemble(
-        (job["job"], "bold"), f"  {kind} ", cells.name(job["base"]), "  ", cells.status(job)
-    )
+    kind = "training" if job["kind"] == "train" else job["kind"]
+    base = Text.assemble(" of ", cells.name(job["base"])) if job["base"] else ""
+    yield Text.assemble((job["job"], "bold"), f"  {kind}", base, "  ", cells.status(job))
     told = (*_what(job), *_how(job, result), *_when(job), *_spent(job, result), *_files(content))
     yield pairs([(name, value) for name, value in told if value.plain], width, INDENT)
     for heading, text in (("answer", content["text"]), ("standard error", content["stderr"])):

@@ -15,12 +15,13 @@ from forks_cli.progress import Progress
 from forks_cli.signals import Stops, heard
 from forks_cli.study_open import OpenStudy, must_be_as_scheduled, open_scheduled
 from forks_core.decider.runner import StartRunner
+from forks_core.decider.study import is_moved
 from forks_core.errors import LogLocked, Refused
 from forks_core.projections.head import head_row
 from forks_core.projections.steps import Stop
 from forks_core.projections.study_status import study_status
-from forks_core.projections.trials import is_under_way
-from forks_core.rules.looks import GATES, QUOTA
+from forks_core.projections.trials import is_under_way, open_trials
+from forks_core.rules.looks import GATES, QUOTA, Found
 from forks_core.rules.schedule import Block, first_runs, only
 from forks_core.runner import Runner
 from forks_core.system.field import StudyField
@@ -63,14 +64,19 @@ def run(arguments: argparse.Namespace) -> Answer:
         with contextlib.ExitStack() as held:
             with storage(lock):
                 held.enter_context(locked(lock, 0.0))
-            must_be_as_scheduled(opened)
+            _must_be_as_scheduled(arguments, opened, blocks)
             found = look_further(opened)
             _must_be_looked_at(arguments.accept, found)
+            told = {one.name: one.found.value for one in found.looks}
             failed = {one.name for one in found.failures(arguments.accept)}
             goes_on = failed <= GATES and is_under_way(opened.run.registry, opened.blocks)
             if failed and not goes_on:
+                _see_out(arguments, opened, blocks, told, "the preflight failed")
                 return _refused(found, arguments.accept)
-            return _run(arguments, opened, blocks, found)
+            closed = _closed(opened, found, arguments.accept)
+            stopped = _run(arguments, opened, blocks, told, closed)
+            row = _row(opened, stopped)
+            return Answer(row, _code(stopped.reason, row, smoke=arguments.smoke))
     except LogLocked as error:
         if error.fields.get("lock") != str(lock):
             raise
@@ -93,6 +99,32 @@ def _must_be_looked_at(accepted: Sequence[str], found: Preflight) -> None:
     names = dict.fromkeys(one.name for one in found.looks)
     if unknown := [name for name in accepted if name not in names]:
         raise Refused("nothing of that name was looked at", accept=unknown, names=list(names))
+
+
+def _must_be_as_scheduled(
+    arguments: argparse.Namespace, opened: OpenStudy, blocks: Sequence[Block]
+) -> None:
+    try:
+        must_be_as_scheduled(opened)
+    except Refused as error:
+        changed = error.fields.get("fields") or ["tasks"]
+        # By what its task is now no attempt can be judged, nor can one that lay elsewhere.
+        if not is_moved(changed) and not any(path.startswith("tasks") for path in changed):
+            _see_out(arguments, opened, blocks, {"study": Found.FAIL.value}, error.message)
+        raise
+
+
+def _see_out(
+    arguments: argparse.Namespace,
+    opened: OpenStudy,
+    blocks: Sequence[Block],
+    looks: Mapping[str, str],
+    why: str,
+) -> None:
+    """Before a run is refused, what was paid is judged."""
+    if open_trials(opened.run.registry):
+        closed = Stop(reason=StopReason.FAILED, detail=why)
+        _run(arguments, opened, blocks, looks, closed)
 
 
 def _closed(opened: OpenStudy, found: Preflight, accepted: Sequence[str]) -> Stop | None:
@@ -118,13 +150,14 @@ def _run(
     arguments: argparse.Namespace,
     opened: OpenStudy,
     blocks: Sequence[Block],
-    found: Preflight,
-) -> Answer:
+    looks: Mapping[str, str],
+    closed: Stop | None,
+) -> StudyStopped:
     run = opened.run
     start = StartRunner(
         runner=myself(),
         smoke=arguments.smoke,
-        preflight=Map({one.name: one.found.value for one in found.looks}),
+        preflight=Map(looks),
         accepted=tuple(arguments.accept),
     )
     stops = Stops(diagnose)
@@ -141,14 +174,12 @@ def _run(
         blocks=blocks,
         whole=opened.blocks,
         smoke=arguments.smoke,
-        closed=_closed(opened, found, arguments.accept),
+        closed=closed,
     )
     # Heard before it is said that it runs: whoever reads that may ask for its end.
     with heard(stops):
         transact(run.live, start)
-        stopped = runner.run()
-    row = _row(opened, stopped)
-    return Answer(row, _code(stopped.reason, row, smoke=arguments.smoke))
+        return runner.run()
 
 
 def _code(reason: StopReason, row: Mapping[str, Any], *, smoke: bool) -> Exit:

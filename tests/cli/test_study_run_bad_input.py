@@ -47,6 +47,40 @@ class TestChanged:
         world.go_on.touch()
         assert world.go().content["reason"] == "DONE"
 
+    @pytest.mark.rule("E7", "E11", "R6.1")
+    def test_a_client_that_was_replaced(self, world: World) -> None:
+        """What was paid by then is judged before the run is refused; nothing more is begun."""
+        going = world.start()
+        world.waits_for("StreamTurned")
+        going.kill()
+        with world.run.client.open("a", encoding="utf-8") as client:
+            client.write("# another release\n")
+        world.go_on.touch()
+        said = world.go()
+        assert (said.code, said.error) == (2, "the study has changed since it was scheduled")
+        assert world.states() == {TRIAL: "passed"}
+        stopped = world.status()["stopped"]
+        assert (stopped["reason"], stopped["detail"]) == ("DONE", None)
+        assert world.go().error == said.error
+
+    @pytest.mark.rule("E11", "R6.1", "R7.1")
+    def test_what_cannot_be_run_any_more(self, make_world: MakeWorld) -> None:
+        """So it is where the preflight fails meanwhile: judged, then refused as it would be."""
+        world = make_world(phase1_runs=2)
+        world.has(pins={"python_version": "0"})
+        world.one_arm()
+        world.agent(world.held())
+        going = world.scheduled().start("--accept", "pin:python_version")
+        world.waits_for("StreamTurned")
+        going.kill()
+        world.go_on.touch()
+        said = world.go()
+        assert (said.code, said.content["failed"]) == (7, ["pin:python_version"])
+        assert world.states()[TRIAL] == "passed"
+        stopped = world.status()["stopped"]
+        assert (stopped["reason"], stopped["detail"]) == ("FAILED", "the preflight failed")
+        assert len(world.trials()) == 1
+
     def test_a_lock_that_cannot_be(self, world: World) -> None:
         """What the state folder does not let us do is told as what it is."""
         lock = world.state / "runner.lock"
