@@ -10,6 +10,8 @@ from typing import Any
 
 from attrs import frozen
 
+from forks_core.errors import Refused
+from forks_core.projections.trials import scheduled, task_of
 from forks_core.registry import UNREAD, Active, Retired
 from forks_core.rules.looks import DISK, Found, Look, pin_looks, plan_looks, quota_look
 from forks_core.rules.paths import normalise
@@ -18,6 +20,7 @@ from forks_core.system import git
 from forks_core.system.account import open_account
 from forks_core.system.introduction import Introduction, introduce
 from forks_core.system.open_run import OpenRun
+from forks_core.system.tree import tree_sha256
 from forks_events.study import Plan, Task
 from forks_events.values import Launch
 
@@ -72,6 +75,7 @@ def preflight(run: OpenRun, plan: Plan, launches: Mapping[str, Launch]) -> Prefl
         *_client_looks(launches),
         _disk(run, plan),
         _repository(run),
+        _copies(run),
         *plan_looks(plan, now),
         *_check_looks(run, plan),
         *_base_looks(run, plan),
@@ -109,10 +113,42 @@ def _repository(run: OpenRun) -> Look:
     folder = Path(run.path).parent
     if git.toplevel(folder) is None:
         return Look(name="git", found=Found.WARN, detail="the study is in no git repository")
-    _, status = git.git(folder, "status", "--porcelain", "--", Path(run.path).name)
-    if status.strip():
-        return Look(name="git", found=Found.WARN, detail="the study file is not committed")
+    # What a run writes itself is no change of the study.
+    ours = f":(exclude){run.folder.path.name}"
+    words = ("status", "--porcelain", "--untracked-files=all", "--", ".", ours)
+    changed = [line[3:] for line in git.git(folder, *words)[1].splitlines() if line.strip()]
+    if changed:
+        more = f" and {len(changed) - 1} more" if changed[1:] else ""
+        detail = f"not committed: {changed[0]}{more}"
+        return Look(name="git", found=Found.WARN, detail=detail)
     return Look(name="git", found=Found.PASS, detail=f"HEAD {git.head(folder)}")
+
+
+def _copies(run: OpenRun) -> Look:
+    """The working copies: one that was made for an attempt to come must be as it was made."""
+    begun = 0
+    for copy in sorted((run.folder.path / "copies").glob("*/a[0-9]*")):
+        if not copy.name[1:].isdecimal():
+            continue
+        trial = run.registry.trials.get(copy.parent.name)
+        if trial is not None and int(copy.name[1:]) <= len(trial.attempts):
+            begun += 1
+        elif complaint := _touched(run, copy):
+            return Look(name="copies", found=Found.FAIL, detail=f"{copy}: {complaint}")
+    return Look(name="copies", found=Found.PASS, detail=f"{begun} kept")
+
+
+def _touched(run: OpenRun, copy: Path) -> str | None:
+    try:
+        plan, entry, _ = scheduled(run.registry, copy.parent.name)
+        workdir = task_of(plan, entry).workdir
+        same = workdir is None or tree_sha256(copy) == workdir.sha256
+    except Refused:
+        # No trial's: somebody else's, and in nobody's way.
+        return None
+    except OSError as error:
+        return str(error)
+    return None if same else "it was touched; move it away"
 
 
 def _check_looks(run: OpenRun, plan: Plan) -> Iterator[Look]:

@@ -50,9 +50,9 @@ class TestPreflight:
         before = world.scheduled().log_file.read_bytes()
         content = ok(world.ask("preflight"))
         assert looks(content) == dict.fromkeys(
-            ("study", "client", "disk", "cutoff", "check:MB-01", "arm:plain", "arm:with-skill"),
-            "pass",
+            ("study", "client", "disk", "copies", "cutoff", "check:MB-01", "arm:plain"), "pass"
         ) | {
+            "arm:with-skill": "pass",
             "git": "warn",
             "pin:client_version": "pass",
             "pin:with-skill.permissionMode": "pass",
