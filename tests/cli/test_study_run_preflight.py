@@ -1,6 +1,8 @@
 """``study preflight``, and what of it keeps ``study run`` from beginning."""
 
+import shutil
 import signal
+import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -110,6 +112,43 @@ class TestPreflight:
         world.judges("./good")
         world.says("task", 0, workdir=None)
         assert world.scheduled().ask("preflight").content["failed"] == ["check:MB-01"]
+
+    @pytest.mark.rule("R7.1")
+    def test_working_copies(self, make_world: MakeWorld) -> None:
+        """One that lies where an attempt's shall be made must be as it would be made."""
+        world = make_world().scheduled()
+        copy = world.state / "copies" / "MB-01-r1-plain" / "a1"
+        shutil.copytree(world.workdir("MB-01"), copy)
+        (world.state / "copies" / "mine" / "a1").mkdir(parents=True)
+        assert looks(world.ask("preflight").content)["copies"] == "pass"
+        (copy / "junk").touch()
+        refused = world.ask("run")
+        assert (refused.code, refused.content["failed"]) == (2, ["copies"])
+        (copy / "junk").unlink()
+        assert world.go().content["reason"] == "DONE"
+        told = world.ask("preflight").content["looks"]
+        assert [look["detail"] for look in told if look["name"] == "copies"] == ["2 kept"]
+
+    @pytest.mark.rule("R7.1")
+    def test_git(self, make_world: MakeWorld) -> None:
+        """Whatever of the study is not committed is a warning; what a run writes is none of it."""
+        world = make_world()
+        git = ("git", "-C", str(world.folder))
+        who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+
+        def told() -> str:
+            found = world.ask("preflight").content["looks"]
+            (look,) = (one for one in found if one["name"] == "git")
+            return f"{look['found']}: {look['detail']}"
+
+        subprocess.run([*git, "init", "--quiet"], check=True)
+        world.scheduled()
+        assert told().startswith("warn: not committed: ")
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, *who, "commit", "--quiet", "--message", "Begin"], check=True)
+        assert told().startswith("pass: HEAD ")
+        (world.workdir("MB-01") / "more.txt").touch()
+        assert told().endswith("more.txt")
 
     def test_two_at_once(self, make_world: MakeWorld) -> None:
         """Two that look at the same time do not end each other's clients."""
