@@ -5,14 +5,25 @@ session that is not there, and a limit that was hit. Only text of errors is ever
 functions; the text of a good answer may speak of limits as it likes.
 """
 
+import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from attrs import frozen
 
 from forks_core.claude.fields import at_epoch
-from forks_core.claude.wording import ENDS_DATE, ENDS_EPOCH, GAVE_UP, LIMIT, MISSING, STARTUP, WORDS
+from forks_core.claude.wording import (
+    ENDS_CLOCK,
+    ENDS_DATE,
+    ENDS_EPOCH,
+    GAVE_UP,
+    LIMIT,
+    MISSING,
+    MONTHS,
+    STARTUP,
+    WORDS,
+)
 from forks_events.words import ErrorKind
 
 
@@ -40,6 +51,7 @@ class Signs:
 
 
 NO_SIGNS: Final = Signs()
+_JUST_PAST: Final = timedelta(minutes=5)
 
 _ASSISTANT: Final[Mapping[str, ErrorKind]] = {
     "authentication_failed": ErrorKind.AUTH,
@@ -128,17 +140,41 @@ def gave_work_up(stderr: str) -> bool:
     return GAVE_UP.search(stderr) is not None
 
 
-def limit_ends(text: str) -> datetime | None:
-    """Read when a limit ends where its text tells the whole date; a bare hour would need a clock."""
-    if found := ENDS_EPOCH.search(text):
-        return at_epoch(int(found[1]))
-    if not (found := ENDS_DATE.search(text)):
-        return None
+def limit_ends(text: str, seen_at: datetime | None) -> datetime | None:
+    """Read when a limit ends.
+
+    Args:
+        text: The error's text.
+        seen_at: When it came; by it an hour is known to be today's or tomorrow's. None: nobody
+            knows, so only a whole date tells. Hours of other zones than UTC would need their rules.
+    """
     try:
-        year, month, day, hour, minute = map(int, found.groups())
-        return datetime(year, month, day, hour, minute, tzinfo=UTC)
-    except ValueError:
+        if found := ENDS_EPOCH.search(text):
+            return at_epoch(int(found[1]))
+        if found := ENDS_DATE.search(text):
+            year, month, day, hour, minute = map(int, found.groups())
+            return datetime(year, month, day, hour, minute, tzinfo=UTC)
+        found = ENDS_CLOCK.search(text)
+        return _by_clock(found, seen_at) if found and seen_at else None
+    except (ValueError, OverflowError):
         return None
+
+
+def _by_clock(found: re.Match[str], seen_at: datetime) -> datetime:
+    now = seen_at.astimezone(UTC)
+    hour = int(found["hour"])
+    if not 1 <= hour <= 12:
+        raise ValueError("no hour of half a day")
+    at = now.replace(
+        hour=hour % 12 + (12 if found["half"].lower() == "pm" else 0),
+        minute=int(found["minute"] or 0),
+        second=0,
+        microsecond=0,
+    )
+    if not found["month"]:
+        return at if at >= now - _JUST_PAST else at + timedelta(days=1)
+    at = at.replace(month=MONTHS.index(found["month"].lower()) + 1, day=int(found["day"]))
+    return at if at >= now - _JUST_PAST else at.replace(year=at.year + 1)
 
 
 def _plain(text: str) -> str:

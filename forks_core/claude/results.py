@@ -83,7 +83,7 @@ class Results:
             seen_at: When the line came, or None.
             at: The time of the event.
         """
-        kind, resets_at = _diagnose(line, trouble)
+        kind, resets_at = _diagnose(line, trouble, seen_at)
         text = fields.text(line, "result")
         killed = fields.child(fields.child(line, "subagent_stats"), "killed")
         return StreamResulted(
@@ -117,7 +117,9 @@ class Results:
         return (*self._denied.values(), *unidentified)
 
 
-def _diagnose(line: Json, trouble: Trouble) -> tuple[ErrorKind | None, datetime | None]:
+def _diagnose(
+    line: Json, trouble: Trouble, seen_at: datetime | None
+) -> tuple[ErrorKind | None, datetime | None]:
     failed = is_error(line)
     if not (failed or _is_hidden_error(line, trouble)):
         return None, None
@@ -127,7 +129,7 @@ def _diagnose(line: Json, trouble: Trouble) -> tuple[ErrorKind | None, datetime 
     if kind is not ErrorKind.RATE_LIMIT:
         return kind, None
     announced = trouble.rejection.resets_at if trouble.rejection else None
-    return kind, announced or limit_ends(words)
+    return kind, announced or limit_ends(words, seen_at)
 
 
 def is_error(line: Json) -> bool:

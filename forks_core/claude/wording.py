@@ -123,6 +123,12 @@ STARTUP: Final = _pattern(
 )
 GAVE_UP: Final = _pattern(r"background tasks? still running[^\n]*terminat")
 ENDS_EPOCH: Final = re.compile(r"limit reached\s*\|\s*(\d{9,11})\b", re.IGNORECASE)
+MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+ENDS_CLOCK: Final = re.compile(
+    rf"resets (?:at )?(?:(?P<month>{'|'.join(MONTHS)})[a-z]* (?P<day>\d{{1,2}}),?(?: at)? )?"
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>am|pm) \(UTC\)",
+    re.IGNORECASE,
+)
 ENDS_DATE: Final = re.compile(
     r"resets (\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d)(?::\d\d)? ?(?:UTC|Z)\b", re.IGNORECASE
 )

@@ -7,6 +7,7 @@ import pytest
 from forks_core.claude.errors import Signs, classify, classify_stderr, limit_ends
 from forks_events.words import ErrorKind as E
 
+SEEN = datetime(2026, 11, 30, 12, tzinfo=UTC)
 LIMITS = [
     "Claude AI usage limit reached|1753077600",
     "5-hour limit reached ∙ resets 5:30am",
@@ -185,17 +186,49 @@ class TestLimitEnds:
     def test_epoch(self) -> None:
         """Old texts end in epoch seconds."""
         expected = datetime(2025, 7, 21, 6, tzinfo=UTC)
-        assert limit_ends("Claude AI usage limit reached|1753077600") == expected
+        assert limit_ends("Claude AI usage limit reached|1753077600", None) == expected
 
     def test_date(self) -> None:
         """A gateway tells the date in UTC."""
         expected = datetime(2026, 8, 9, tzinfo=UTC)
-        assert limit_ends("spend limit reached (daily; resets 2026-08-09 00:00 UTC)") == expected
+        assert (
+            limit_ends("spend limit reached (daily; resets 2026-08-09 00:00 UTC)", None) == expected
+        )
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("resets 3:30pm (UTC)", datetime(2026, 11, 30, 15, 30, tzinfo=UTC)),
+            ("resets 12pm (utc)", datetime(2026, 11, 30, 12, tzinfo=UTC)),
+            ("resets 12am (UTC)", datetime(2026, 12, 1, tzinfo=UTC)),
+            ("resets at 7am (UTC)", datetime(2026, 12, 1, 7, tzinfo=UTC)),
+            ("resets 11:57am (UTC)", datetime(2026, 11, 30, 11, 57, tzinfo=UTC)),
+            ("resets 11:54am (UTC)", datetime(2026, 12, 1, 11, 54, tzinfo=UTC)),
+            ("resets Dec 2, 9:05pm (UTC)", datetime(2026, 12, 2, 21, 5, tzinfo=UTC)),
+            ("resets December 2 at 9pm (UTC)", datetime(2026, 12, 2, 21, tzinfo=UTC)),
+            # That August is the next one.
+            ("resets Aug 3, 7am (UTC)", datetime(2027, 8, 3, 7, tzinfo=UTC)),
+        ],
+    )
+    def test_clock(self, text: str, expected: datetime) -> None:
+        """An hour in UTC is the next such hour after it was told; a day of a month, the next."""
+        assert limit_ends(f"You've hit your limit · {text}", SEEN) == expected
+        assert limit_ends(f"You've hit your limit · {text}", None) is None
 
     @pytest.mark.parametrize(
         "text",
-        ["", "resets 5:30am", "resets 2026-13-41 00:00 UTC", "resets 2026-08-09 00:00 CET"],
+        [
+            "",
+            "resets 5:30am",
+            "resets 2026-13-41 00:00 UTC",
+            "resets 2026-08-09 00:00 CET",
+            "resets 13pm (UTC)",
+            "resets 0am (UTC)",
+            "resets 3:61pm (UTC)",
+            "resets Feb 30, 7am (UTC)",
+            "resets 7am (Europe/Warsaw)",
+        ],
     )
     def test_unknown(self, text: str) -> None:
-        """An hour alone, an impossible date and another zone tell nothing."""
-        assert limit_ends(text) is None
+        """An hour without a zone or of another one, and an impossible date, tell nothing."""
+        assert limit_ends(text, SEEN) is None
