@@ -124,7 +124,7 @@ def _diagnose(
     if not (failed or _is_hidden_error(line, trouble)):
         return None, None
     # The words of a good answer may be about limits and errors; they are never looked at.
-    words = _error_text(line) if failed else ""
+    words = error_words(line) if failed else ""
     kind = classify(words, _signs(line, trouble)) or ErrorKind.OTHER
     if kind is not ErrorKind.RATE_LIMIT:
         return kind, None
@@ -145,7 +145,8 @@ def _is_hidden_error(line: Json, trouble: Trouble) -> bool:
     return refused or banner or (fields.count(line, "api_error_status") or 0) >= 400
 
 
-def _error_text(line: Json) -> str:
+def error_words(line: Json) -> str:
+    """What a result line that is an error says of it: its errors, and its text where that is one."""
     # Only what calls itself an error tells of one in its text; else that is an answer.
     told = fields.text(line, "result") if line.get("is_error") is True else None
     said = [*(fields.names(line, "errors") or []), told or ""]

@@ -3,7 +3,7 @@
 from forks_core.claude import fields
 from forks_core.claude.fields import Json
 from forks_core.claude.framing import Framer
-from forks_core.claude.results import is_error
+from forks_core.claude.results import error_words, is_error
 
 
 def answer_text(raw: bytes) -> str | None:
@@ -49,10 +49,7 @@ def error_text(raw: bytes) -> str | None:
     last = next((obj for obj in reversed([*lines]) if obj.get("type") == "result"), None)
     if last is None or not is_error(last):
         return None
-    said = [*(fields.names(last, "errors") or [])]
-    if last.get("is_error") is True:
-        said.append(fields.text(last, "result") or "")
-    return "\n".join(filter(None, said)) or fields.name(last, "subtype")
+    return error_words(last) or fields.name(last, "subtype")
 
 
 def _texts(line: Json) -> list[str]:

@@ -52,8 +52,8 @@ class Readings:
     Args:
         quota: What they come to.
         counted: How many of them each job has given.
-        rejected: Of each job whose client was told of a window that is used up, whatever followed,
-            reading: when that window begins anew, or None.
+        rejected: Of each job whose client was told of a window that is used up, whatever it was told
+            later: when that window begins anew, or None.
     """
 
     quota: Quota = UNREAD
