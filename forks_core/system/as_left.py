@@ -32,12 +32,12 @@ def keep_as_left(copy: Path) -> None:
     What cannot be read is no reason not to judge the rest: then nothing is kept.
     """
     half = copy.with_name(f".{copy.name}.half")
-    _remove(half)
     try:
+        _remove(half)
         _copy(copy, half)
         half.rename(beside(copy))
     except OSError:
-        _remove(half)
+        shutil.rmtree(half, ignore_errors=True)
 
 
 def put_back(copy: Path) -> bool:
@@ -59,8 +59,8 @@ def put_back(copy: Path) -> bool:
 
 
 def let_go(copy: Path) -> None:
-    """The verdict is recorded: what was kept for another one is removed."""
-    _remove(beside(copy))
+    """The verdict is recorded: what was kept for another one is removed, as far as it can be."""
+    shutil.rmtree(beside(copy), ignore_errors=True)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -12,7 +12,7 @@ from forks_core.claude.text import answer_text
 from forks_core.decider.launching import Call
 from forks_core.errors import Refused
 from forks_core.projections.jobs import result
-from forks_core.projections.trials import call_of, scheduled, task_of
+from forks_core.projections.trials import call_of, open_trials, scheduled, task_of
 from forks_core.rules.attempts import infra_kind
 from forks_core.rules.paths import normalise
 from forks_core.rules.schedule import seed
@@ -69,12 +69,15 @@ class StudyField:
     def keep_house(self) -> None:
         """Book what is lost, tell the account, and let go what was kept for a verdict."""
         self._keep()
-        trials = self._run.registry.trials
-        for trial_id, attempt in [*self._kept]:
-            trial = trials.get(trial_id)
-            if trial is None or trial.attempts[attempt - 1].end is not None:
-                let_go(self._run.folder.working_copy(trial_id, attempt))
-                self._kept.discard((trial_id, attempt))
+        if not self._kept:
+            return
+        going_on = {
+            (trial.last.begun.trial_id, trial.last.begun.attempt)
+            for trial in open_trials(self._run.registry)
+        }
+        for trial_id, attempt in self._kept - going_on:
+            let_go(self._run.folder.working_copy(trial_id, attempt))
+        self._kept &= going_on
 
     def free_gb(self) -> float:
         """Tell the free disk, in GB."""
