@@ -67,6 +67,8 @@ class Theatre:
             | {name: str(path) for name, path in places.items()}
             | {
                 "HOME": str(home),
+                # Some clients tell hours of the local zone.
+                "TZ": "UTC",
                 "TMPDIR": str(temporary),
                 "CLAUDE_CODE_TMPDIR": str(temporary),
                 "CLAUDE_CONFIG_DIR": str(self.config),
