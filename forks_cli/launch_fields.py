@@ -87,23 +87,21 @@ def agent_of(name: str | None, cwd: str) -> Agent | None:
 
 def settings_of(option: str | None, folder: str) -> FileDigest | None:
     """The settings file, by its digest; a relative path starts at the folder."""
-    if option is None:
-        return None
-    path = normalise(option, folder)
-    digest = file_sha256(Path(path))
-    if digest is None:
-        raise Refused("cannot read the settings file", settings=path)
-    return FileDigest(path=path, sha256=digest)
+    return _digest_of(option, folder, "the settings file", "settings")
 
 
 def appended_of(option: str | None, folder: str) -> FileDigest | None:
     """The file that is appended to the system prompt; a relative path starts at the folder."""
+    return _digest_of(option, folder, "append_system_prompt", "path")
+
+
+def _digest_of(option: str | None, folder: str, what: str, field: str) -> FileDigest | None:
     if option is None:
         return None
     path = normalise(option, folder)
     digest = file_sha256(Path(path))
     if digest is None:
-        raise Refused("cannot read append_system_prompt", path=path)
+        raise Refused(f"cannot read {what}", **{field: path})
     return FileDigest(path=path, sha256=digest)
 
 
